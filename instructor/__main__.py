@@ -1,0 +1,141 @@
+"""The instructor's command line. It reads arguments, calls one function, prints; no logic here."""
+
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+from instructor.sandbox.confine import leave_out_slow_formats
+
+leave_out_slow_formats()
+
+import typer  # noqa: E402  jsonschema comes with what follows, and must find its formats left out
+from rich.console import Console  # noqa: E402
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: E402
+
+from instructor import COURSE, CourseError  # noqa: E402
+from instructor.classroom import build_demo  # noqa: E402
+from instructor.grade import Options, grade_class  # noqa: E402
+from instructor.lint import check_course  # noqa: E402
+from instructor.release import read_pairs, release_many  # noqa: E402
+from instructor.report.board import print_board  # noqa: E402
+from instructor.report.model import Report  # noqa: E402
+from lab.workshop import WorkshopError, load_workshop  # noqa: E402
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+console = Console()
+
+PROBLEMS, USAGE, FAILED = 1, 2, 3
+CORES = os.cpu_count() or 2
+Workers = Annotated[int, typer.Option(min=1, help="How many submissions at once.")]
+CellSeconds = Annotated[float, typer.Option(min=0.1, help="Time limit of a notebook cell.")]
+
+
+@app.callback()
+def instructor() -> None:
+    """Release workshops, grade what comes back, and check the course itself."""
+
+
+@app.command()
+def release(
+    workshops: Annotated[list[str], typer.Argument(help="For example plan_gate.")],
+    to: Annotated[Path, typer.Option(help="The folder to make; it must be free.")],
+    pairs: Annotated[Path | None, typer.Option(help="A text file, one name a line.")] = None,
+) -> None:
+    """Make a workspace for students, or one for each name in a file."""
+    loaded = [load_workshop(COURSE, name) for name in dict.fromkeys(workshops)]
+    targets = {to / name: name for name in read_pairs(pairs)} if pairs else {to: to.name}
+    release_many(loaded, targets, datetime.now(UTC))
+    number = len(targets)
+    made = "1 workspace" if number == 1 else f"{number} workspaces, one for each name,"
+    console.print(f"Made {made} in {to}. Students start with its README.md.", soft_wrap=True)
+
+
+@app.command()
+def grade(
+    folder: Annotated[Path, typer.Argument(help="A folder of submissions, or one submission.")],
+    out: Annotated[Path, typer.Option(help="Where the reports go.")],
+    workshop: Annotated[list[str] | None, typer.Option(help="Only this one; repeatable.")] = None,
+    workers: Workers = CORES,
+    cell_seconds: CellSeconds = 10.0,
+) -> None:
+    """Grade a class block by block; exits with 0 whatever the scores."""
+    _grade(folder, out, Options(tuple(workshop or ()), workers, cell_seconds))
+
+
+@app.command()
+def demo(
+    to: Annotated[Path, typer.Option(help="Where the class and its reports go.")] = Path(
+        "build/demo"
+    ),
+    workers: Workers = CORES,
+) -> None:
+    """Build a sample class, grade it, and say where to look."""
+    folder = build_demo(to, datetime.now(UTC))
+    console.print(f"Built a sample class in {folder}. Grading it takes a minute or two.")
+    _grade(folder, to / "report", Options(workers=workers, cell_seconds=5.0))
+
+
+@app.command()
+def check(workers: Workers = CORES) -> None:
+    """Prove that timing plans, notebooks, fixtures, cases and release agree."""
+    found = 0
+    for area, problems in check_course(workers):
+        found += len(problems)
+        mark = "[red]✗[/red]" if problems else "[green]✓[/green]"
+        console.print(f"{mark} {area}", soft_wrap=True)
+        for problem in problems:
+            console.print(f"    {problem}", markup=False, soft_wrap=True)
+    if found:
+        console.print(f"{found} problem{'' if found == 1 else 's'} found.")
+        raise typer.Exit(PROBLEMS)
+    console.print("The course agrees with itself.")
+
+
+def _grade(folder: Path, out: Path, options: Options) -> None:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+    )
+    with Progress(
+        *columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("grading", total=None)
+
+        def progress(report: Report, done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+            if not console.is_terminal:
+                console.print(f"{done}/{total} {report.submission}", markup=False, soft_wrap=True)
+
+        reports = grade_class(folder, out, options, progress)
+    print_board(reports, console)
+    console.print(f"Class page: {out / 'index.html'}", markup=False, soft_wrap=True)
+    console.print(f"Gradebook:  {out / 'gradebook.csv'}", markup=False, soft_wrap=True)
+    console.print(f"Feedback:   {out}/<submission>/feedback.html", markup=False, soft_wrap=True)
+
+
+def main() -> None:
+    """Run the command line; say in one line what went wrong, without a traceback."""
+    try:
+        app()
+    except (CourseError, WorkshopError) as error:
+        print(f"instructor: {error}", file=sys.stderr)
+        sys.exit(USAGE)
+    except KeyboardInterrupt:
+        print("instructor: stopped; reports written so far are kept.", file=sys.stderr)
+        sys.exit(FAILED)
+    except Exception as error:  # the top of the command line
+        if os.environ.get("INSTRUCTOR_TRACEBACK"):
+            raise
+        print(
+            f"instructor: {type(error).__name__}: {error}. This is a fault of the kit; "
+            "set INSTRUCTOR_TRACEBACK=1 to see where.",
+            file=sys.stderr,
+        )
+        sys.exit(FAILED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""The sample class: each pair is only the files in which it differs from what it builds on."""
+
+import shutil
+import tomllib
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from instructor import COURSE, CourseError
+from instructor.release import build, release, workspace_files
+from lab.workshop import Workshop, load_workshop
+
+CLASSROOM = COURSE / "fixtures" / "classroom"
+MARK = ".sample-class"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One pair of the sample class: its name, what is wrong, and the outcome of each block."""
+
+    name: str
+    shows: str
+    workshops: tuple[str, ...]
+    builds_on: str
+    without: tuple[str, ...]
+    outcomes: dict[str, str]
+    first: str
+
+
+def load_pairs() -> list[Pair]:
+    """Read ``class.toml``, in the order in which pairs build on each other."""
+    rows = tomllib.loads((CLASSROOM / "class.toml").read_text(encoding="utf-8"))["pairs"]
+    return [
+        Pair(**{**row, "workshops": tuple(row["workshops"]), "without": tuple(row["without"])})
+        for row in rows
+    ]
+
+
+def build_pair(pair: Pair, pairs: list[Pair], target: Path, now: datetime) -> None:
+    """Make one pair's submission: a release, the files of what it builds on, then its own."""
+    release(load_workshops(pair.workshops), target, now)
+    for step in _lineage(pair, pairs):
+        shutil.copytree(CLASSROOM / step.name, target, dirs_exist_ok=True)
+        for file in step.without:
+            (target / file).unlink()
+
+
+def build_class(target: Path, now: datetime) -> None:
+    """Make the submissions of all sample pairs below a folder that is free."""
+    pairs = load_pairs()
+    for pair in pairs:
+        build_pair(pair, pairs, target / pair.name, now)
+
+
+def build_demo(to: Path, now: datetime) -> Path:
+    """Make the sample class anew below ``to``; refuse a folder that holds anything else."""
+    if to.exists() and any(to.iterdir()) and not (to / MARK).is_file():
+        raise CourseError(f"{to} holds something that the demo did not make. Name a free folder.")
+    shutil.rmtree(to, ignore_errors=True)
+    to.mkdir(parents=True)
+    (to / MARK).write_text("Made by instructor demo, which will make it anew.\n", encoding="utf-8")
+    build_class(to / "class", now)
+    return to / "class"
+
+
+def build_reference(workshops: list[Workshop], target: Path) -> None:
+    """Make a submission of the course's own solutions."""
+    build(workshops, target)
+    for file, data in workspace_files(workshops, solved=True):
+        (target / file).write_bytes(data)
+
+
+def load_workshops(ids: tuple[str, ...]) -> list[Workshop]:
+    """Load workshops of this course by id."""
+    return [load_workshop(COURSE, workshop_id) for workshop_id in ids]
+
+
+def _lineage(pair: Pair, pairs: list[Pair]) -> list[Pair]:
+    """List a pair and what it builds on, the oldest first."""
+    if pair.builds_on == "release":
+        return [pair]
+    by_name = {other.name: other for other in pairs}
+    if pair.builds_on not in by_name:
+        raise CourseError(
+            f"class.toml: {pair.name} builds on {pair.builds_on!r}, which is no pair."
+        )
+    return [*_lineage(by_name[pair.builds_on], pairs), pair]

@@ -1,0 +1,131 @@
+"""Evidence ``wrong_gates``: would the pair's tests notice a gate that is wrong in one known way?
+
+The tests run in the sandbox; the gate under test runs here, and every call crosses over as JSON.
+So the sandbox holds neither the reference nor a wrong gate. A failure counts as a catch only where
+that test made a call to which the wrong gate and the reference give different answers.
+"""
+
+import base64
+import json
+import tempfile
+import types
+from pathlib import Path
+from typing import Any
+
+from instructor.answer_key import WrongGate, build_gate, reference
+from instructor.evidence.bench import Bench, Finding
+from instructor.evidence.suites import read_report
+from instructor.sandbox.process import Message
+from lab.suite import SuiteReport
+from lab.workshop import Evidence, Gate
+
+
+class GateServer:
+    """Answer the calls of a suite with one gate, and note where another would differ."""
+
+    def __init__(self, gate: Gate, subject: types.ModuleType, other: types.ModuleType) -> None:
+        """Serve ``subject``; ``other`` is the reference to compare with."""
+        self._gate = gate
+        self._subject = subject
+        self._other = other
+        self.differing: set[str] = set()
+
+    def answer(self, message: Message) -> Message:
+        """Make the call on both gates; give the subject's answer."""
+        reply = self._call(self._subject, message)
+        if self._subject is not self._other and reply != self._call(self._other, message):
+            self.differing.add(str(message.get("test")))
+        return reply
+
+    def _call(self, module: types.ModuleType, message: Message) -> Message:
+        name = message["call"]
+        if name not in self._gate.functions:
+            return {"crash": "AttributeError", "text": f"{name} is not part of the contract"}
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                arguments = _copied(message["arguments"])
+                if name == self._gate.load and arguments:
+                    arguments[0] = _file(arguments[0], Path(folder))
+                value = getattr(module, name)(*arguments, **_copied(message["named"]))
+            return {"value": json.loads(json.dumps(value))}
+        except getattr(module, self._gate.error) as error:
+            return {"refused": list(error.problems), "text": str(error)}
+        except Exception as error:  # noqa: BLE001  a wrong gate may be wrong by crashing
+            return {"crash": type(error).__name__, "text": str(error)}
+
+
+def judge(evidence: Evidence, bench: Bench) -> Finding:
+    """Judge the tests on the reference, or on the wrong gates of one layer."""
+    file = evidence.options["file"]
+    if not (bench.snapshot / file).is_file():
+        return Finding("fail", f"{file} is missing.", evidence.title)
+    baseline = _baseline(bench, file)
+    trouble = _trouble(baseline)
+    if evidence.options["layer"] == "reference":
+        return _on_reference(evidence, baseline, trouble)
+    if trouble:
+        return Finding("blocked", f"Your tests do not pass on a correct gate yet. {trouble}")
+    gates = [gate for gate in bench.answers.wrong_gates if gate.layer == evidence.options["layer"]]
+    missed = [gate.slip for gate in gates if not _catches(bench, file, gate)]
+    if missed:
+        more = "" if len(missed) == 1 else f" Nor one that {'; nor one that '.join(missed[1:])}."
+        found = f"Your tests would not notice a gate that {missed[0]}.{more}"
+        return Finding("fail", found, evidence.title)
+    return Finding("pass", f"Your tests catch {len(gates)} of {len(gates)} wrong gates.")
+
+
+def _baseline(bench: Bench, file: str) -> SuiteReport | None:
+    """Run the tests on the reference, once for all layers."""
+    if file not in bench.baselines:
+        bench.baselines[file] = _run_on(bench, file, reference(bench.workshop.gate))[0]
+    return bench.baselines[file]
+
+
+def _on_reference(evidence: Evidence, report: SuiteReport | None, trouble: str) -> Finding:
+    if trouble or report is None:
+        return Finding("fail", trouble, evidence.title)
+    return Finding("pass", f"All {len(report.tests)} of your tests pass on a correct gate.")
+
+
+def _trouble(report: SuiteReport | None) -> str:
+    if report is None:
+        return "Your tests did not reach their end."
+    failing = [test for test in report.tests if test.outcome != "passed"]
+    if failing:
+        return f"{failing[0].name}: {failing[0].message or failing[0].outcome}"
+    if report.trouble or not report.complete or not report.tests:
+        return report.trouble or "There is no test in the file."
+    return ""
+
+
+def _catches(bench: Bench, file: str, wrong: WrongGate) -> bool:
+    report, server = _run_on(bench, file, build_gate(bench.workshop.gate, wrong.source))
+    tests = report.tests if report else ()
+    return any(test.outcome == "failed" and test.name in server.differing for test in tests)
+
+
+def _run_on(
+    bench: Bench, file: str, subject: types.ModuleType
+) -> tuple[SuiteReport | None, GateServer]:
+    gate = bench.workshop.gate
+    server = GateServer(gate, subject, reference(gate))
+    remote = {
+        "module": gate.module,
+        "functions": list(gate.functions),
+        "error": gate.error,
+        "load": gate.load,
+    }
+    run, _ = bench.run({"kind": "suite", "file": file, "remote": remote}, server.answer)
+    return read_report(run), server
+
+
+def _copied(value: Any) -> Any:
+    """Give each gate arguments of its own, so that one cannot change what the other sees."""
+    return json.loads(json.dumps(value))
+
+
+def _file(sent: Message, folder: Path) -> str:
+    path = folder / Path(str(sent["name"])).name
+    if sent["data"] is not None:
+        path.write_bytes(base64.b64decode(sent["data"]))
+    return str(path)

@@ -1,0 +1,143 @@
+"""A class in, reports out: in parallel, one bad submission never stops it."""
+
+import contextlib
+import multiprocessing
+import shutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+
+from instructor import COURSE, CourseError
+from instructor.answer_key import dump
+from instructor.judging import Job, failed_report, judge_submission
+from instructor.report.model import Report, write_text
+from instructor.report.pages import write_class_pages, write_feedback
+from instructor.sandbox.confine import leave_out_slow_formats
+from instructor.sandbox.process import adopt_orphans, end_strays
+from instructor.submission import find_submissions
+from lab.workshop import Workshop, load_workshop, workshop_ids
+
+RESERVED = frozenset({"index.html", "gradebook.csv", ".work"})
+Progress = Callable[[Report, int, int], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to grade: which workshops (all that the class shows when empty), how many at once."""
+
+    workshops: tuple[str, ...] = ()
+    workers: int = 2
+    cell_seconds: float = 10.0
+
+
+def grade_class(folder: Path, out: Path, options: Options, progress: Progress) -> list[Report]:
+    """Grade every submission in a folder and write the reports; give them in order of name.
+
+    Raises ``CourseError`` where nothing can be graded at all.
+    """
+    submissions = find_submissions(folder)
+    _check_out(folder, out, submissions)
+    workshops = _workshops(submissions, options.workshops)
+    scratch = out / ".work"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    jobs = [
+        Job(name, path.resolve(), workshops, scratch.resolve(), options.cell_seconds)
+        for name, path in submissions.items()
+    ]
+    reports: dict[str, Report] = {}
+    try:
+        for report in _judge_all(jobs, options.workers):
+            reports[report.submission] = report
+            _write(report, out)
+            progress(report, len(reports), len(jobs))
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    ordered = [reports[job.name] for job in jobs]
+    folders = {job.name: report_folder(job.name) for job in jobs}
+    write_class_pages(ordered, workshops, folders, out)
+    return ordered
+
+
+def report_folder(name: str) -> str:
+    """Name the folder of a submission's report; a few names are taken by the class's own files."""
+    return f"{name}-submission" if name in RESERVED else name
+
+
+def start_worker() -> None:
+    """Prepare a worker process: whatever its children leave behind becomes its own to end."""
+    leave_out_slow_formats()
+    adopt_orphans()
+
+
+def judge_in_worker(job: Job) -> Report:
+    """Judge one submission; end every process that it left behind, whatever happened."""
+    try:
+        return judge_submission(job)
+    except Exception as error:  # noqa: BLE001  one submission must never stop the class
+        return failed_report(job, f"It could not be graded: {type(error).__name__}: {error}")
+    finally:
+        end_strays(set())
+
+
+def _write(report: Report, out: Path) -> None:
+    folder = out / report_folder(report.submission)
+    write_text(folder / "report.json", dump(report.to_json()))
+    write_feedback(report, folder / "feedback.html")
+
+
+def _judge_all(jobs: list[Job], workers: int) -> Iterator[Report]:
+    """Yield reports as they come; a worker that dies costs only the submission that it held."""
+    left = {job.name: job for job in jobs}
+    with contextlib.suppress(BrokenProcessPool), _pool(workers) as pool:
+        for report in _results(pool, list(left.values())):
+            del left[report.submission]
+            yield report
+    for job in list(left.values()):
+        with _pool(1) as pool:
+            try:
+                yield pool.submit(judge_in_worker, job).result()
+            except BrokenProcessPool:
+                yield failed_report(
+                    job, "It could not be graded: it took the grader's own process down"
+                )
+
+
+def _results(pool: ProcessPoolExecutor, jobs: list[Job]) -> Iterator[Report]:
+    futures: list[Future[Report]] = [pool.submit(judge_in_worker, job) for job in jobs]
+    for future in as_completed(futures):
+        yield future.result()
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=start_worker)
+
+
+def _check_out(folder: Path, out: Path, submissions: dict[str, Path]) -> None:
+    inside = out.resolve().is_relative_to(folder.resolve())
+    if inside or any(out.resolve().is_relative_to(path.resolve()) for path in submissions.values()):
+        raise CourseError(
+            f"The reports would be written into what is graded ({out}). "
+            "Give --out a folder outside the class."
+        )
+    if out.exists() and not out.is_dir():
+        raise CourseError(f"{out} is a file. Give --out a folder, or a name that is free.")
+
+
+def _workshops(submissions: dict[str, Path], wanted: tuple[str, ...]) -> tuple[Workshop, ...]:
+    """Load the workshops asked for, else those of which the class has any file, else all."""
+    known = workshop_ids(COURSE)
+    for name in wanted:
+        if name not in known:
+            raise CourseError(f"There is no workshop {name!r}. Known: {', '.join(known)}.")
+    loaded = [load_workshop(COURSE, name) for name in (wanted or known)]
+    seen = [w for w in loaded if any(_has_any(path, w) for path in submissions.values())]
+    return tuple(loaded if wanted else seen or loaded)
+
+
+def _has_any(folder: Path, workshop: Workshop) -> bool:
+    own = (f"notebooks/{workshop.id}", f"fixtures/{workshop.id}", workshop.gate.file)
+    return any((folder / path).exists() for path in own)

@@ -1,0 +1,128 @@
+"""One submission in, one report out. Whatever is handed in, this returns a report."""
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from instructor.answer_key import load_answer_key
+from instructor.evidence import KINDS, Bench, Finding
+from instructor.report.model import (
+    BlockReport,
+    EvidenceReport,
+    RemarkReport,
+    Report,
+    WorkshopReport,
+    block_outcome,
+)
+from instructor.sandbox import TIER
+from instructor.submission import take_snapshot
+from lab.suite import cut
+from lab.workshop import Evidence, Workshop
+
+# Colour codes and control characters of a student's output; tab and newline become spaces.
+_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A submission to grade: its name, its folder, the workshops, and a place for its copies."""
+
+    name: str
+    folder: Path
+    workshops: tuple[Workshop, ...]
+    scratch: Path
+    cell_seconds: float = 10.0
+
+
+def judge_submission(job: Job) -> Report:
+    """Snapshot a submission and judge all evidence of its workshops."""
+    place = Path(tempfile.mkdtemp(dir=job.scratch))
+    try:
+        snapshot = take_snapshot(job.folder, place / "snapshot", list(job.workshops))
+        workshops = tuple(_judge_workshop(w, snapshot.path, place, job) for w in job.workshops)
+        remarks = tuple(RemarkReport(r.id, plain(r.found), r.next) for r in snapshot.remarks[:50])
+        return Report(job.name, TIER, remarks, workshops)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def failed_report(job: Job, reason: str) -> Report:
+    """Report on a submission that could not be judged at all; that is never the student's fault."""
+    finding = Finding(
+        "error", cut(plain(reason)), "", "Tell your teacher: this is not your work's fault."
+    )
+    return Report(
+        job.name,
+        TIER,
+        (),
+        tuple(_workshop_report(w, dict.fromkeys(w.evidence, finding)) for w in job.workshops),
+    )
+
+
+def _judge_workshop(workshop: Workshop, snapshot: Path, scratch: Path, job: Job) -> WorkshopReport:
+    bench = Bench(
+        workshop, load_answer_key(workshop), snapshot, scratch, cell_seconds=job.cell_seconds
+    )
+    found: dict[str, Finding] = {}
+    for evidence in _in_order(workshop.evidence):
+        found[evidence.id] = _blocked(evidence, workshop, found) or _judge(evidence, bench)
+    return _workshop_report(workshop, {item: found[item.id] for item in workshop.evidence})
+
+
+def _in_order(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """Put what waits for another block last, and hidden inputs after all that shows its output."""
+    return sorted(evidence, key=lambda item: (bool(item.needs), item.kind == "cases"))
+
+
+def _blocked(evidence: Evidence, workshop: Workshop, found: dict[str, Finding]) -> Finding | None:
+    for block in evidence.needs:
+        rows = [item for item in workshop.evidence_of(block) if item.graded]
+        if any(found[item.id].outcome != "pass" for item in rows):
+            title = workshop.block(block).title
+            return Finding(
+                "blocked",
+                f"Not looked at yet: it builds on “{title}”.",
+                "",
+                f"Finish “{title}” first.",
+            )
+    return None
+
+
+def _judge(evidence: Evidence, bench: Bench) -> Finding:
+    try:
+        return KINDS[evidence.kind](evidence, bench)
+    except Exception as error:  # noqa: BLE001  one check must never stop a submission
+        reason = f"This check broke: {type(error).__name__}: {error}"
+        return Finding(
+            "error", cut(reason), "", "Tell your teacher: this is not your work's fault."
+        )
+
+
+def _workshop_report(workshop: Workshop, found: dict[Evidence, Finding]) -> WorkshopReport:
+    blocks = []
+    for block in workshop.all_blocks:
+        rows = tuple(_evidence_report(i, found[i]) for i in workshop.evidence_of(block.id))
+        blocks.append(BlockReport(block.id, block.title, block_outcome(rows), rows))
+    return WorkshopReport(workshop.id, workshop.title, tuple(blocks))
+
+
+def _evidence_report(evidence: Evidence, finding: Finding) -> EvidenceReport:
+    passed = finding.outcome == "pass"
+    return EvidenceReport(
+        id=evidence.id,
+        kind=evidence.kind,
+        title=evidence.title,
+        outcome=finding.outcome,
+        graded=evidence.graded,
+        found=plain(finding.found) or "Nothing was said.",
+        expected="" if passed else plain(finding.expected or evidence.title),
+        next="" if passed else plain(finding.next or evidence.next),
+    )
+
+
+def plain(text: str) -> str:
+    """Take control characters and line breaks out of a text that a student may have written."""
+    return " ".join(_CONTROL.sub(" ", text).split())

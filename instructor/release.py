@@ -1,0 +1,247 @@
+"""From this course to a workspace: copy an allow-list, take solutions out, look for leaks.
+
+A solution stands between ``### BEGIN SOLUTION`` and ``### END SOLUTION``. Commented lines after
+``### STUB`` inside the region become the student's starting point; without them one comment does.
+"""
+
+import re
+import shutil
+import tempfile
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+from dulwich import porcelain
+from dulwich.refs import Ref
+
+from instructor import COURSE, CourseError
+from lab.workshop import Workshop
+
+BEGIN, STUB, END = "### BEGIN SOLUTION", "### STUB", "### END SOLUTION"
+AUTHOR = b"Course <course@localhost>"
+TEMPLATE = COURSE / "instructor" / "workspace"
+# What every workspace holds, whatever its workshops.
+COMMON = (
+    "lab/__init__.py", "lab/__main__.py", "lab/coach.py", "lab/strict_json.py", "lab/suite.py",
+    "lab/workshop.py", "LICENSE",
+)  # fmt: skip
+# A line of a solution shorter than this says nothing by itself, so it is no leak.
+TELLING_CHARACTERS = 40
+
+
+@dataclass(frozen=True)
+class Leak:
+    """Something in a release that must stay with the teacher."""
+
+    file: str
+    found: str
+
+
+def release(workshops: list[Workshop], target: Path, now: datetime) -> None:
+    """Build one workspace at ``target``: all of it, or nothing.
+
+    Raises ``CourseError`` where the target is taken or a leak is found.
+    """
+    release_many(workshops, {target: target.name}, now)
+
+
+def release_many(workshops: list[Workshop], targets: dict[Path, str], now: datetime) -> None:
+    """Build several workspaces (target folder to the pair's name): all of them, or none."""
+    for target in targets:
+        _check_free(target)
+    first = next(iter(targets))
+    parent = _existing_parent(first)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=".release-") as folder:
+        built = {}
+        for number, target in enumerate(targets):
+            built[target] = Path(folder) / str(number)
+            build(workshops, built[target])
+            _commit(built[target], now)
+        for target, workspace in built.items():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.exists():
+                target.rmdir()
+            workspace.replace(target)
+
+
+def build(workshops: list[Workshop], target: Path) -> None:
+    """Write a workspace's files into a new folder and refuse to go on if anything leaks."""
+    target.mkdir(parents=True)
+    for file, data in workspace_files(workshops):
+        path = target / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    leaks = list(find_leaks(workshops, target))
+    if leaks:
+        rows = "; ".join(f"{leak.file}: {leak.found}" for leak in leaks[:5])
+        raise CourseError(f"The release holds what must stay with the teacher: {rows}.")
+
+
+def workspace_files(
+    workshops: list[Workshop], *, solved: bool = False
+) -> Iterator[tuple[str, bytes]]:
+    """Yield each file of a workspace with its content; ``solved`` leaves the solutions in."""
+    for path in sorted(TEMPLATE.rglob("*")):
+        if path.is_file():
+            yield path.relative_to(TEMPLATE).as_posix().replace("dot-", "."), path.read_bytes()
+    files = [*COMMON, *(file for workshop in workshops for file in workshop.files)]
+    starts = {file: source for workshop in workshops for file, source in workshop.start.items()}
+    for file in dict.fromkeys(files):
+        source = file if solved else starts.get(file, file)
+        data = (COURSE / source).read_bytes()
+        yield file, data if solved else _without_solutions(file, data)
+
+
+def strip_solutions(text: str, name: str) -> str:  # noqa: C901  one state machine, read in one go
+    """Turn each solution region of a text into its stub; raise ``CourseError`` if one is open."""
+    kept: list[str] = []
+    stub: list[str] = []
+    state = "outside"
+    indent = ""
+    for number, line in enumerate(text.splitlines(keepends=True), start=1):
+        marker = line.strip()
+        if marker == BEGIN and state == "outside":
+            state, indent, stub = "solution", line[: len(line) - len(line.lstrip())], []
+        elif marker == STUB and state == "solution":
+            state = "stub"
+        elif marker == END and state in ("solution", "stub"):
+            kept += stub or [f"{indent}# Your code here, where you want helpers of your own.\n"]
+            state = "outside"
+        elif marker in (BEGIN, STUB, END):
+            raise CourseError(f"{name}, line {number}: {marker} does not belong here.")
+        elif state == "stub":
+            stub.append(re.sub(r"^(\s*)# ?", r"\1", line))
+        elif state == "outside":
+            kept.append(line)
+    if state != "outside":
+        raise CourseError(f"{name}: a solution region has no {END}.")
+    return "".join(kept)
+
+
+def find_leaks(workshops: Iterable[Workshop], workspace: Path) -> Iterator[Leak]:
+    """Look through a built workspace for solutions, answers and anything not on the allow-list."""
+    workshops = list(workshops)
+    allowed = {file for file, _ in workspace_files(workshops)}
+    secrets = {line for workshop in workshops for line in _solution_lines(workshop)}
+    for path in sorted(workspace.rglob("*")):
+        file = path.relative_to(workspace).as_posix()
+        if not path.is_file() or file.startswith(".git/"):
+            continue
+        if file not in allowed:
+            yield Leak(file, "it is not on the list of what a workspace holds")
+        text = path.read_text(encoding="utf-8")
+        for mark in (BEGIN, STUB, END):
+            if mark in text:
+                yield Leak(file, f"{mark!r} stands in it")
+        if secret := next((line for line in text.splitlines() if line.strip() in secrets), None):
+            yield Leak(file, f"it holds a line of a solution: {secret.strip()!r}")
+        if _is_finished(file, path.read_bytes(), workshops):
+            yield Leak(file, "it is the finished version")
+
+
+def read_pairs(file: Path) -> list[str]:
+    """Read one name a line; raise ``CourseError`` naming every line that cannot be a folder."""
+    try:
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(
+            f"{file} cannot be read: {error}. Give a text file, one name a line."
+        ) from error
+    names = [(number, line.strip()) for number, line in enumerate(lines, start=1) if line.strip()]
+    seen: dict[str, int] = {}
+    problems = []
+    for number, name in names:
+        folded = unicodedata.normalize("NFC", name).casefold()
+        if name.startswith((".", "-")) or re.search(r'[\\/:*?"<>|\x00-\x1f]', name):
+            problems.append(f"line {number}: {name!r} cannot be a folder's name")
+        elif folded in seen:
+            problems.append(f"line {number}: {name!r} stands in line {seen[folded]} already")
+        seen.setdefault(folded, number)
+    if problems or not names:
+        found = "; ".join(problems) or "no name in it"
+        raise CourseError(f"{file}: {found}. Nothing was written; mend the file and run it again.")
+    return [name for _, name in names]
+
+
+def _without_solutions(file: str, data: bytes) -> bytes:
+    if file.endswith(".py"):
+        return strip_solutions(data.decode(), file).encode()
+    if file.endswith(".ipynb"):
+        notebook = nbformat.reads(data.decode(), as_version=4)
+        for cell in notebook.cells:
+            cell.source = strip_solutions(cell.source, f"{file}, cell {cell.id}")
+        written: str = nbformat.writes(notebook)
+        return (written + "\n").encode()
+    return data
+
+
+def _solution_lines(workshop: Workshop) -> Iterator[str]:
+    """Yield the telling lines that stand in a solution and nowhere outside of one."""
+    for file in (*workshop.stripped, *(f for f in workshop.files if f.endswith(".ipynb"))):
+        text = (COURSE / file).read_text(encoding="utf-8")
+        public = {line.strip() for line in strip_solutions_if_any(text, file).splitlines()}
+        for line in text.splitlines():
+            bare = line.strip()
+            if len(bare) >= TELLING_CHARACTERS and bare not in public and not bare.startswith("#"):
+                yield bare
+
+
+def strip_solutions_if_any(text: str, file: str) -> str:
+    """Strip a Python file; a notebook's JSON is stripped cell by cell."""
+    return _without_solutions(file, text.encode()).decode()
+
+
+def _is_finished(file: str, data: bytes, workshops: list[Workshop]) -> bool:
+    starts = {file for workshop in workshops for file in workshop.start}
+    return file in starts and data == (COURSE / file).read_bytes()
+
+
+def _commit(workspace: Path, now: datetime) -> None:
+    repository = porcelain.init(str(workspace))
+    try:
+        repository.refs.set_symbolic_ref(Ref(b"HEAD"), Ref(b"refs/heads/main"))
+        files = [p for p in workspace.rglob("*") if p.is_file() and ".git" not in p.parts]
+        porcelain.add(repository, [str(path) for path in sorted(files)])
+        stamp = int(now.timestamp())
+        porcelain.commit(
+            repository,
+            message=b"Start the workshop",
+            author=AUTHOR,
+            committer=AUTHOR,
+            author_timestamp=stamp,
+            commit_timestamp=stamp,
+            author_timezone=0,
+            commit_timezone=0,
+        )
+    finally:
+        repository.close()
+
+
+def _check_free(target: Path) -> None:
+    if target.exists() and not target.is_dir():
+        raise CourseError(f"{target} is a file. Name a folder that is free.")
+    if target.is_dir() and any(target.iterdir()):
+        raise CourseError(
+            f"{target} is not empty. Nothing was written; name a folder that is free."
+        )
+    if target.resolve().is_relative_to(COURSE) and not _ignored(target):
+        raise CourseError(
+            f"{target} lies inside the course. Name a folder outside of {COURSE.name}."
+        )
+
+
+def _ignored(target: Path) -> bool:
+    return target.resolve().relative_to(COURSE).parts[:1] == ("build",)
+
+
+def _existing_parent(target: Path) -> Path:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target.parent
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Lay one folder's files over another's."""
+    shutil.copytree(source, target, dirs_exist_ok=True)

@@ -1,0 +1,1 @@
+"""What the grader says: a JSON report for each submission; all else is made of it."""

@@ -1,0 +1,49 @@
+"""The board in the terminal: pairs down, blocks across."""
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from instructor.report.model import Report, WorkshopReport
+from instructor.report.pages import MARKS
+from lab.suite import cut
+
+STYLES = {"pass": "green", "fail": "bold red", "blocked": "dim", "error": "bold magenta"}
+
+
+def print_board(reports: list[Report], console: Console) -> None:
+    """Print one table a workshop, and what the marks mean."""
+    for workshop in reports[0].workshops:
+        table = Table(title=workshop.title, title_justify="left", box=SIMPLE_HEAD)
+        table.add_column("submission", overflow="fold", max_width=24)
+        blocks = [block for block in workshop.blocks if block.graded]
+        for number, _ in enumerate(blocks):
+            table.add_column(str(number), justify="center", width=1)
+        table.add_column("first thing to do", overflow="fold")
+        for report in reports:
+            _add_row(table, report, workshop.id)
+        console.print(table)
+        names = "  ".join(f"{number} {block.id}" for number, block in enumerate(blocks))
+        console.print(f"Blocks: {names}")
+    console.print(
+        "Marks:  ✓ reached   ✗ not yet   … waits for an earlier block   ! could not be judged"
+    )
+
+
+def _add_row(table: Table, report: Report, workshop_id: str) -> None:
+    found = next(w for w in report.workshops if w.id == workshop_id)
+    # Text, not a string: a name with square brackets in it is no markup.
+    table.add_row(Text(report.submission), *_marks(found), Text(_first(report)))
+
+
+def _marks(workshop: WorkshopReport) -> list[Text]:
+    blocks = [block for block in workshop.blocks if block.graded]
+    return [Text(MARKS[block.outcome], style=STYLES[block.outcome]) for block in blocks]
+
+
+def _first(report: Report) -> str:
+    problem = report.first_problem
+    remarks = len(report.remarks)
+    note = f" ({remarks} remark{'' if remarks == 1 else 's'})" if remarks else ""
+    return (cut(problem.found, 110) if problem else "nothing") + note

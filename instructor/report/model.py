@@ -1,0 +1,113 @@
+"""A report as frozen data, to JSON and back. ``report.schema.json`` describes the JSON."""
+
+import functools
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from instructor import COURSE
+
+VERSION = 1
+FILE = "report.json"
+SCHEMA_FILE = COURSE / "instructor" / "schemas" / "report.schema.json"
+OUTCOMES = ("pass", "fail", "blocked", "error")
+
+
+@dataclass(frozen=True)
+class EvidenceReport:
+    """One check: its outcome, what was found and expected, and what to do next."""
+
+    id: str
+    kind: str
+    title: str
+    outcome: str
+    graded: bool
+    found: str
+    expected: str
+    next: str
+
+
+@dataclass(frozen=True)
+class BlockReport:
+    """One block of the timing plan, with its evidence in the order in which a pair meets it."""
+
+    id: str
+    title: str
+    outcome: str
+    evidence: tuple[EvidenceReport, ...]
+
+    @property
+    def graded(self) -> bool:
+        """Tell whether any evidence of the block counts."""
+        return any(item.graded for item in self.evidence)
+
+
+@dataclass(frozen=True)
+class WorkshopReport:
+    """One workshop of a submission."""
+
+    id: str
+    title: str
+    blocks: tuple[BlockReport, ...]
+
+
+@dataclass(frozen=True)
+class RemarkReport:
+    """Something about the submission as a whole; it changes no outcome."""
+
+    id: str
+    found: str
+    next: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that is said about one submission."""
+
+    submission: str
+    sandbox: str
+    remarks: tuple[RemarkReport, ...]
+    workshops: tuple[WorkshopReport, ...]
+    version: int = VERSION
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the report as plain JSON values, the version first."""
+        data = asdict(self)
+        return json.loads(json.dumps({"version": data.pop("version"), **data}))  # type: ignore[no-any-return]
+
+    @property
+    def all_evidence(self) -> list[EvidenceReport]:
+        """List the evidence of every block, in order."""
+        blocks = (block for workshop in self.workshops for block in workshop.blocks)
+        return [item for block in blocks for item in block.evidence]
+
+    @property
+    def first_problem(self) -> EvidenceReport | None:
+        """Find what to do first: graded evidence before the rest."""
+        problems = [item for item in self.all_evidence if item.outcome != "pass"]
+        return next((p for p in problems if p.graded), problems[0] if problems else None)
+
+
+def block_outcome(evidence: Iterable[EvidenceReport]) -> str:
+    """Sum up a block: it passes when all its graded evidence does, and there is some."""
+    outcomes = [item.outcome for item in evidence if item.graded]
+    for outcome in ("error", "fail", "blocked"):
+        if outcome in outcomes:
+            return outcome
+    return "pass" if outcomes else "blocked"
+
+
+@functools.cache
+def report_schema() -> Any:
+    """Read the schema of ``report.json``."""
+    return json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all: under another name first, then renamed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)

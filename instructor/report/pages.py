@@ -1,0 +1,88 @@
+"""The pages and the table that are made of reports: one page a submission, one page the class.
+
+Every text may come from a student, so templates escape all of it and no page holds a script.
+"""
+
+import csv
+import functools
+import io
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+
+from instructor.report.model import BlockReport, Report, write_text
+from lab.workshop import Workshop
+
+MARKS = {"pass": "✓", "fail": "✗", "blocked": "…", "error": "!"}
+WORDS = {"pass": "reached", "fail": "not yet", "blocked": "waits", "error": "could not be judged"}
+
+
+def write_feedback(report: Report, path: Path) -> None:
+    """Write a submission's page: what to do first, then every block, folded."""
+    write_text(path, _template("feedback.html").render(report=report, marks=MARKS, words=WORDS))
+
+
+def write_class_pages(
+    reports: list[Report], workshops: tuple[Workshop, ...], folders: dict[str, str], out: Path
+) -> None:
+    """Write the class's page and ``gradebook.csv``; ``folders`` says where each report lies."""
+    write_text(out / "gradebook.csv", gradebook(reports))
+    links = {name: f"{quote(folder)}/feedback.html" for name, folder in folders.items()}
+    page = _template("index.html").render(
+        reports=reports,
+        workshops=workshops,
+        links=links,
+        totals=common_problems(reports),
+        marks=MARKS,
+        words=WORDS,
+    )
+    write_text(out / "index.html", page)
+
+
+def gradebook(reports: list[Report]) -> str:
+    """Give the class as CSV: a row a submission, a column a graded block, then what to do first."""
+    columns = list(dict.fromkeys(name for report in reports for name, _ in _graded(report)))
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["submission", *columns, "reached", "blocks", "sandbox", "first_problem"])
+    for report in reports:
+        outcomes = {name: block.outcome for name, block in _graded(report)}
+        problem = report.first_problem
+        reached = sum(outcome == "pass" for outcome in outcomes.values())
+        row = [outcomes.get(column, "") for column in columns]
+        first = f"{problem.id}: {problem.found}" if problem else ""
+        writer.writerow([report.submission, *row, reached, len(outcomes), report.sandbox, first])
+    return file.getvalue()
+
+
+def common_problems(reports: list[Report]) -> list[tuple[int, str, str]]:
+    """Count the checks that fail most: (submissions, title, an example of what was found)."""
+    failing = [item for report in reports for item in report.all_evidence if item.outcome == "fail"]
+    graded = [item for item in failing if item.graded]
+    counts = Counter(item.id for item in graded)
+    examples = {item.id: item for item in reversed(graded)}
+    return [(n, examples[name].title, examples[name].found) for name, n in counts.most_common(8)]
+
+
+def _graded(report: Report) -> list[tuple[str, BlockReport]]:
+    return [
+        (f"{workshop.id}.{block.id}", block)
+        for workshop in report.workshops
+        for block in workshop.blocks
+        if block.graded
+    ]
+
+
+@functools.cache
+def _template(name: str) -> Any:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)

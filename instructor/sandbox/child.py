@@ -1,0 +1,195 @@
+"""The program inside the sandbox: run one job on a student's files, say what their code said.
+
+It is started as a plain script with ``python -I``, gets one JSON line (the job) on the socket
+whose number is its only argument, and answers with JSON lines. It holds inputs, never answers.
+"""
+
+import base64
+import builtins
+import importlib
+import importlib.util
+import json
+import os
+import socket
+import sys
+import tempfile
+import types
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+TEXT_CHARACTERS = 2000
+
+
+class Line:
+    """The connection to the grader: one JSON value a line, both ways."""
+
+    def __init__(self, number: int) -> None:
+        """Take over an inherited socket; its copy is not inherited any further."""
+        self._file = socket.socket(fileno=number).makefile("rwb")
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send one message."""
+        self._file.write(json.dumps(message).encode() + b"\n")
+        self._file.flush()
+
+    def receive(self) -> Any:
+        """Wait for one message."""
+        return json.loads(self._file.readline())
+
+
+def load_script(path: Path, name: str) -> types.ModuleType:
+    """Import one of our own files under a private name, not through the student's path."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None  # noqa: S101  a file of ours is there
+    assert spec.loader is not None  # noqa: S101
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def run_suite(job: dict[str, Any], line: Line) -> None:
+    """Run one pytest file; with ``remote``, its gate is a stand-in that asks the grader."""
+    suite = load_script(HERE.parents[1] / "lab" / "suite.py", "_courseware_suite")
+    if job.get("remote"):
+        install_remote_gate(job["remote"], line)
+    report = suite.run_suite(Path(job["workspace"]), job["file"])
+    line.send({"report": report.to_json()})
+
+
+def replay_gate(job: dict[str, Any], line: Line) -> None:
+    """Give each input to the student's gate and report what it said."""
+    gate = job["gate"]
+    try:
+        module = importlib.import_module(gate["module"])
+        decide, load = getattr(module, gate["decide"]), getattr(module, gate["load"])
+        refusal = getattr(module, gate["error"])
+    except BaseException as error:  # noqa: BLE001  sys.exit() at import is a finding too
+        line.send({"trouble": f"{type(error).__name__}: {text_of(error)}"})
+        return
+    for case in job["cases"]:
+        line.send({"begin": case["id"]})
+        line.send({"id": case["id"], **decide_one(case, decide, load, refusal)})
+
+
+def decide_one(case: dict[str, Any], decide: Any, load: Any, refusal: Any) -> dict[str, Any]:
+    """Call the student's functions on one input."""
+    try:
+        document = case["document"] if "text" not in case else load(write_text(case["text"]))
+        value = decide(document, *case["arguments"])
+        return {"verdict": "accept", "text": json.dumps(value)[: 10 * TEXT_CHARACTERS]}
+    except BaseException as error:  # noqa: BLE001  whatever is raised is the answer
+        if isinstance(refusal, type) and isinstance(error, refusal):
+            return {"verdict": "reject", "text": text_of(error)[:TEXT_CHARACTERS]}
+        return {"verdict": "crash", "text": type(error).__name__[:100]}
+
+
+def write_text(text: str) -> str:
+    """Put a raw text into a file of its own, for a loader that takes a path."""
+    with tempfile.NamedTemporaryFile("wb", suffix=".json", delete=False) as file:
+        file.write(base64.b64decode(text))
+    return file.name
+
+
+def replay_schema(job: dict[str, Any], line: Line) -> None:
+    """Validate each input with the student's schema; only our code runs, on their data."""
+    from jsonschema import Draft202012Validator
+    from referencing import Registry
+
+    # An empty registry: a schema that refers to an address is an error, never a download.
+    validator = Draft202012Validator(job["schema"], registry=Registry())
+    for case in job["cases"]:
+        line.send({"begin": case["id"]})
+        try:
+            errors = [
+                f"{list(e.absolute_path)}: {e.message}"
+                for e in validator.iter_errors(case["document"])
+            ]
+        except Exception as error:  # noqa: BLE001  a schema can break the validator
+            line.send({"id": case["id"], "verdict": "crash", "text": type(error).__name__})
+            continue
+        verdict = "reject" if errors else "accept"
+        line.send(
+            {"id": case["id"], "verdict": verdict, "text": "; ".join(errors)[:TEXT_CHARACTERS]}
+        )
+
+
+def install_remote_gate(remote: dict[str, Any], line: Line) -> None:
+    """Put a stand-in where the student's gate module would be; its functions ask the grader."""
+    module = types.ModuleType(remote["module"])
+    module.__file__ = "the gate under test"
+    refusal = type(remote["error"], (ValueError,), {"problems": ()})
+    setattr(module, remote["error"], refusal)
+    for name in remote["functions"]:
+        setattr(module, name, remote_function(name, remote["load"], refusal, line))
+    package, _, child = remote["module"].rpartition(".")
+    sys.modules[remote["module"]] = module
+    setattr(importlib.import_module(package), child, module)
+
+
+def remote_function(name: str, load: str, refusal: Any, line: Line) -> Any:
+    """Make one function that sends its arguments out and raises or returns what comes back."""
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        test = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[2].rpartition(" ")[0]
+        sent = (
+            [file_argument(arguments[0]), *arguments[1:]]
+            if name == load and arguments
+            else arguments
+        )
+        line.send({"call": name, "arguments": list(sent), "named": named, "test": test})
+        reply = line.receive()
+        if "refused" in reply:
+            error = refusal(reply["text"])
+            error.problems = tuple(reply["refused"])
+            raise error
+        if "crash" in reply:
+            kind = getattr(builtins, reply["crash"], RuntimeError)
+            raise (
+                kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError
+            )(reply["text"])
+        return reply["value"]
+
+    call.__name__ = name
+    return call
+
+
+def file_argument(path: Any) -> dict[str, Any]:
+    """Send a file's name and bytes in place of a path that means nothing outside."""
+    path = Path(path)
+    data = path.read_bytes()[: 2 << 20] if path.is_file() else None
+    return {"name": path.name, "data": data if data is None else base64.b64encode(data).decode()}
+
+
+def text_of(error: BaseException) -> str:
+    """Give an exception's text, even where its own code breaks on that."""
+    try:
+        return str(error)
+    except Exception as inner:  # noqa: BLE001  a stranger's exception
+        return f"(its text raises {type(inner).__name__})"
+
+
+JOBS = {"suite": run_suite, "gate": replay_gate, "schema": replay_schema}
+
+
+def main() -> None:
+    """Read the job, lower the limits, do it, and say that the end was reached."""
+    number = int(sys.argv[1])
+    os.set_inheritable(number, False)
+    line = Line(number)
+    job = line.receive()
+    confine = load_script(HERE / "confine.py", "_courseware_confine")
+    confine.leave_out_slow_formats()
+    if not job.get("remote"):
+        # Before the student's folder is on the path: their jsonschema.py must not take its place.
+        import jsonschema  # noqa: F401
+    confine.confine(job["limits"])
+    confine.enter(job["workspace"])
+    sys.argv[:] = ["workspace"]
+    JOBS[job["kind"]](job, line)
+    line.send({"end": True})
+
+
+if __name__ == "__main__":
+    main()

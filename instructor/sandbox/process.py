@@ -1,0 +1,236 @@
+"""Start one child, talk to it, and end it with everything that it started."""
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+CHILD = Path(__file__).with_name("child.py")
+MIB = 1 << 20
+
+# A message from a child, as parsed JSON.
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one child may use. Seconds of wall clock and CPU, bytes of everything else."""
+
+    wall_seconds: float = 20.0
+    cpu_seconds: int = 20
+    memory_bytes: int = 1024 * MIB
+    file_bytes: int = 16 * MIB
+    output_bytes: int = 1 * MIB
+    result_bytes: int = 4 * MIB
+    open_files: int = 256
+
+    def for_child(self) -> dict[str, int]:
+        """Give the part that the child sets on itself, by the names of ``setrlimit``."""
+        return {
+            "CPU": self.cpu_seconds,
+            "AS": self.memory_bytes,
+            "FSIZE": self.file_bytes,
+            "NOFILE": self.open_files,
+            "CORE": 0,
+        }
+
+
+@dataclass
+class ChildRun:
+    """What a child said, and how it ended: ``finished``, or why it did not."""
+
+    messages: list[Message] = field(default_factory=list)
+    ending: str = "finished"
+    output_bytes: int = 0
+
+    @property
+    def finished(self) -> bool:
+        """Tell whether the child reached its own end within its limits."""
+        return self.ending == "finished"
+
+
+class _Stop(Exception):  # noqa: N818  a signal between two functions here, not an error
+    """The child has to end now; the text says why."""
+
+
+def run_child(
+    job: Message,
+    scratch: Path,
+    limits: Limits,
+    answer: Callable[[Message], Message] | None = None,
+) -> ChildRun:
+    """Run ``child.py`` on a job and collect its messages; ``answer`` replies to its calls.
+
+    The child's standard input is empty, its output is counted and thrown away, and when this
+    returns no process that it started is alive.
+    """
+    before = running_below()
+    ours, theirs = socket.socketpair()
+    run = ChildRun()
+    with ours:
+        with theirs:
+            process = subprocess.Popen(  # noqa: S603  our own script, by its full path
+                [sys.executable, "-I", "-X", "utf8", str(CHILD), str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=(theirs.fileno(),),
+                env=clean_environment(scratch),
+                start_new_session=True,
+            )
+        try:
+            request = {**job, "limits": limits.for_child()}
+            ours.settimeout(limits.wall_seconds)
+            ours.sendall(json.dumps(request).encode() + b"\n")
+            _listen(process, ours, limits, run, answer)
+        except (_Stop, OSError) as stop:
+            run.ending = str(stop) if isinstance(stop, _Stop) else "it closed its connection"
+        finally:
+            _end(process, before)
+    return run
+
+
+def clean_environment(scratch: Path) -> dict[str, str]:
+    """Give the environment of a child: nothing of the teacher's, every cache in its own folder."""
+    places = {
+        name: str(scratch / name.lower())
+        for name in ("HOME", "TMPDIR", "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR",
+                     "JUPYTER_RUNTIME_DIR", "XDG_CACHE_HOME")
+    }  # fmt: skip
+    for place in places.values():
+        Path(place).mkdir(parents=True, exist_ok=True)
+    return {
+        "PATH": os.defpath,
+        "LANG": "C.UTF-8",
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "JUPYTER_PLATFORM_DIRS": "1",
+        **places,
+    }
+
+
+def adopt_orphans() -> None:
+    """Make this process inherit what its children leave behind, so that it can be ended.
+
+    Linux only (PR_SET_CHILD_SUBREAPER, prctl(2)); elsewhere a daemon that detaches itself between
+    two looks at the process table can survive.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0)
+
+
+def end_strays(before: set[int]) -> int:
+    """End every process below this one that was not there before; give their number."""
+    ended = 0
+    while strays := [p for p in psutil.Process().children(recursive=True) if p.pid not in before]:
+        for stray in strays:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                stray.kill()
+        psutil.wait_procs(strays, timeout=5)
+        ended += len(strays)
+        if ended > 10_000:
+            break
+    return ended
+
+
+def running_below() -> set[int]:
+    """List the ids of the processes below this one."""
+    return {process.pid for process in psutil.Process().children(recursive=True)}
+
+
+def _listen(  # noqa: C901  one loop over two streams, read in one go
+    process: subprocess.Popen[bytes],
+    ours: socket.socket,
+    limits: Limits,
+    run: ChildRun,
+    answer: Callable[[Message], Message] | None,
+) -> None:
+    """Read the child's output and messages until it ends, or raise ``_Stop``."""
+    assert process.stdout is not None  # noqa: S101  Popen was given a pipe
+    deadline = time.monotonic() + limits.wall_seconds
+    pending = b""
+    received = 0
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        selector.register(ours, selectors.EVENT_READ)
+        while selector.get_map():
+            ready = selector.select(0.2)
+            if time.monotonic() > deadline:
+                raise _Stop(f"it was not done after {limits.wall_seconds:g} seconds")
+            if not ready and process.poll() is not None:
+                break  # only something that it started still holds the pipes
+            for key, _ in ready:
+                data = os.read(key.fd, 65536)
+                if not data:
+                    selector.unregister(key.fd)
+                elif key.fileobj is ours:
+                    received += len(data)
+                    _check_size(received, limits.result_bytes, "returned")
+                    *lines, pending = (pending + data).split(b"\n")
+                    _take(lines, ours, run, answer)
+                else:
+                    run.output_bytes += len(data)
+                    _check_size(run.output_bytes, limits.output_bytes, "printed")
+            if ours.fileno() not in selector.get_map():
+                break
+    if not any("end" in message for message in run.messages):
+        raise _Stop(_how_it_ended(process))
+
+
+def _check_size(size: int, limit: int, verb: str) -> None:
+    if size > limit:
+        raise _Stop(f"it {verb} more than {limit // MIB} MiB")
+
+
+def _take(
+    lines: list[bytes],
+    ours: socket.socket,
+    run: ChildRun,
+    answer: Callable[[Message], Message] | None,
+) -> None:
+    for line in lines:
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise _Stop("it sent something that is not a result") from error
+        if not isinstance(message, dict):
+            raise _Stop("it sent something that is not a result")
+        if "call" in message and answer is not None:
+            ours.sendall(json.dumps(answer(message)).encode() + b"\n")
+        else:
+            run.messages.append(message)
+
+
+def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
+    try:
+        code = process.wait(timeout=2)
+    except subprocess.TimeoutExpired:
+        return "it closed its connection and went on running"
+    if code >= 0:
+        return f"it ended Python itself (exit code {code})"
+    name = signal.Signals(-code).name
+    reasons = {"SIGXCPU": "it used up its CPU time", "SIGKILL": "it was killed at a limit"}
+    return reasons.get(name, f"it crashed Python ({name})")
+
+
+def _end(process: subprocess.Popen[bytes], before: set[int]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
+    if process.stdout:
+        process.stdout.close()
+    end_strays(before)

@@ -1,0 +1,194 @@
+"""Find what students handed in, and take a snapshot of it that is safe to work on."""
+
+import functools
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+from instructor import COURSE, CourseError
+from lab.suite import cut
+from lab.workshop import Workshop
+
+MAX_FILES = 2_000
+MAX_FILE_BYTES = 5_000_000
+MAX_TOTAL_BYTES = 50_000_000
+# Made by tools, never handed in on purpose.
+IGNORED_FOLDERS = frozenset(
+    {".git", ".venv", "venv", "node_modules", "__pycache__", ".ipynb_checkpoints", ".pytest_cache"}
+)
+ROOMS = ("lab", "notebooks", "fixtures", "tests")
+# pytest and Python read these before any test; grading reads none of them.
+NOT_READ = frozenset(
+    {"conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "sitecustomize.py", "usercustomize.py"}
+)
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something about a submission as a whole: what was found, what to do."""
+
+    id: str
+    found: str
+    next: str
+
+
+@dataclass
+class Snapshot:
+    """A submission's own copy, and what was odd about it."""
+
+    path: Path
+    remarks: list[Remark] = field(default_factory=list)
+    files: int = 0
+    bytes: int = 0
+
+
+def find_submissions(folder: Path) -> dict[str, Path]:
+    """Map names to folders: one for each folder in a class, or the one that is given itself."""
+    if not folder.is_dir():
+        raise CourseError(f"{folder} is not a folder. Give the folder that holds the submissions.")
+    if any((folder / room).is_dir() for room in ROOMS):
+        return {folder.resolve().name: folder}
+    found = {
+        path.name.encode("utf-8", "backslashreplace").decode(): path
+        for path in sorted(folder.iterdir())
+        if path.is_dir() and not path.is_symlink() and not path.name.startswith(".")
+    }
+    if not found:
+        raise CourseError(
+            f"{folder} holds no submission. Expected: one folder for each pair, "
+            f"or one folder with {', '.join(ROOMS)} in it."
+        )
+    return found
+
+
+def take_snapshot(source: Path, target: Path, workshops: list[Workshop]) -> Snapshot:
+    """Copy a submission's ordinary files, lay the course's own files over it, remark the rest."""
+    snapshot = Snapshot(target)
+    target.mkdir(parents=True)
+    _copy_folder(source, source, snapshot)
+    snapshot.remarks += _remarks(snapshot.path)
+    for workshop in workshops:
+        _restore(workshop, snapshot)
+    return snapshot
+
+
+def course_files(workshop: Workshop) -> Iterator[str]:
+    """List the code that a workspace gets and a student has no reason to change."""
+    yield from (file for file in workshop.given if file.endswith((".py", ".schema.json")))
+
+
+def _copy_folder(folder: Path, source: Path, snapshot: Snapshot) -> None:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        snapshot.remarks.append(_left_out(folder, source, f"cannot be read ({error.strerror})"))
+        return
+    for entry in entries:
+        path = Path(entry.path)
+        if entry.is_symlink():
+            snapshot.remarks.append(_left_out(path, source, "is a link"))
+        elif entry.is_dir(follow_symlinks=False):
+            if entry.name not in IGNORED_FOLDERS:
+                _copy_folder(path, source, snapshot)
+        else:
+            _copy_file(path, entry.stat(follow_symlinks=False), source, snapshot)
+
+
+def _copy_file(path: Path, info: os.stat_result, source: Path, snapshot: Snapshot) -> None:
+    if not stat.S_ISREG(info.st_mode):
+        snapshot.remarks.append(_left_out(path, source, "is not an ordinary file"))
+    elif info.st_size > MAX_FILE_BYTES or snapshot.bytes + info.st_size > MAX_TOTAL_BYTES:
+        snapshot.remarks.append(_left_out(path, source, f"is too large ({info.st_size:,} bytes)"))
+    elif snapshot.files >= MAX_FILES:
+        if snapshot.files == MAX_FILES:
+            reason = f"and what follows is beyond {MAX_FILES:,} files"
+            snapshot.remarks.append(_left_out(path, source, reason))
+        snapshot.files += 1
+    else:
+        copy = snapshot.path / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            shutil.copyfile(path, copy, follow_symlinks=False)
+        except OSError as error:
+            snapshot.remarks.append(_left_out(path, source, f"cannot be read ({error.strerror})"))
+            return
+        snapshot.files += 1
+        snapshot.bytes += info.st_size
+
+
+def _left_out(path: Path, source: Path, reason: str) -> Remark:
+    name = path.relative_to(source).as_posix()
+    advice = "Hand in ordinary files; put the content itself where it belongs."
+    return Remark("left-out", cut(f"{name!r} {reason}; it was left out.", 300), advice)
+
+
+def _remarks(root: Path) -> Iterator[Remark]:
+    """Yield what will surprise the pair: hidden modules, settings that are not read, odd text."""
+    for path in sorted(root.iterdir()):
+        package = (path / "__init__.py").is_file()
+        name = path.stem if path.suffix == ".py" else path.name if package else ""
+        if name in _importable() - {*ROOMS, "instructor"}:
+            yield Remark(
+                "hides-a-module",
+                f"{path.name} takes the place of Python's own or an installed module {name!r}.",
+                f"Rename {path.name}: every import of {name} on your machine finds it first.",
+            )
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix()
+        if path.name in NOT_READ:
+            yield Remark(
+                "not-read",
+                f"{name!r} was not read: grading takes no settings from a submission.",
+                "Nothing, if your tests pass without it.",
+            )
+        if path.suffix in {".py", ".json", ".ipynb", ".toml"} and path.is_file():
+            yield from _not_text(path, name)
+
+
+@functools.cache
+def _importable() -> frozenset[str]:
+    """List the modules that a file in a submission's root could take the place of."""
+    return frozenset(sys.stdlib_module_names) | frozenset(packages_distributions())
+
+
+def _not_text(path: Path, name: str) -> Iterator[Remark]:
+    try:
+        path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        yield Remark(
+            "not-utf-8",
+            f"{name!r} is not UTF-8 text at byte {error.start}.",
+            "Save it again as UTF-8; JupyterLab's editor always does.",
+        )
+
+
+def _restore(workshop: Workshop, snapshot: Snapshot) -> None:
+    """Lay our copy of the course's own code over what was handed in, and say where it differed."""
+    for file in course_files(workshop):
+        ours = (COURSE / file).read_bytes()
+        copy = snapshot.path / file
+        if copy.is_file() and copy.read_bytes().replace(b"\r\n", b"\n") != ours:
+            snapshot.remarks.append(
+                Remark(
+                    "course-file-changed",
+                    f"{file} differs from the course's own; ours was used.",
+                    "Put your work into the files that the notebooks name.",
+                )
+            )
+        _make_room(copy, snapshot.path)
+        copy.write_bytes(ours)
+
+
+def _make_room(file: Path, root: Path) -> None:
+    """Take away what stands in a file's way: a folder of its name, a file for a folder."""
+    if file.is_dir():
+        shutil.rmtree(file)
+    for parent in reversed(file.parents):
+        if parent.is_relative_to(root) and parent.is_file():
+            parent.unlink()
+    file.parent.mkdir(parents=True, exist_ok=True)

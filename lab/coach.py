@@ -1,0 +1,258 @@
+"""What a notebook calls: the block at hand, a first look at a fixture, and the check of an outcome.
+
+Every function takes the files as they were last saved, so there is no kernel to restart after an
+edit. Nothing here starts a process or needs the network.
+"""
+
+import html
+import importlib
+import json
+import sys
+import types
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.strict_json import NotStrictJson, differences, load_json
+from lab.suite import SuiteReport, SuiteVerdict, cut, judge, judge_own, run_suite
+from lab.workshop import Evidence, Workshop, WorkshopError, load_workshop
+
+ROOT = Path(__file__).resolve().parents[1]
+MARKS = {"pass": "✓", "fail": "✗", "blocked": "…"}
+# These stay loaded; every other module of lab/ is read again from its file.
+_KEPT = frozenset(
+    {"lab", "lab.coach", "lab.strict_json", "lab.suite", "lab.workshop", "lab.__main__"}
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One check of a block, as the pair reads it."""
+
+    title: str
+    outcome: str
+    found: str = ""
+    expected: str = ""
+    next: str = ""
+
+
+@dataclass(frozen=True)
+class Card:
+    """Something to show: a heading and lines; the first problem is open, the rest is folded."""
+
+    heading: str
+    lines: tuple[Line, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Tell whether there is a line and every line passes."""
+        return bool(self.lines) and all(line.outcome == "pass" for line in self.lines)
+
+    def __str__(self) -> str:
+        """Give the card as text, for a terminal."""
+        problem = self._first_problem
+        rows = [self.heading, *(f"  {MARKS[line.outcome]} {line.title}" for line in self.lines)]
+        if problem:
+            rows += ["", f"First: {problem.title}", *_labelled(problem)]
+        return "\n".join(rows)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        problem = self._first_problem
+        rows = "".join(
+            f"<li>{MARKS[line.outcome]} {html.escape(line.title)}</li>" for line in self.lines
+        )
+        listing = f"<ul style='list-style:none;padding-left:.5em;margin:.3em 0'>{rows}</ul>"
+        colour = "#1a7f37" if self.passed else "#b35900"
+        if problem:
+            parts = "".join(f"<div>{html.escape(text)}</div>" for text in _labelled(problem))
+            listing = (
+                f"<div><b>{MARKS[problem.outcome]} {html.escape(problem.title)}</b></div>{parts}"
+                f"<details><summary>All {len(self.lines)} checks</summary>{listing}</details>"
+            )
+        return (
+            f"<div style='border-left:4px solid {colour};padding:.3em .8em'>"
+            f"<b>{html.escape(self.heading)}</b>{listing}</div>"
+        )
+
+    @property
+    def _first_problem(self) -> Line | None:
+        return next((line for line in self.lines if line.outcome != "pass"), None)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A short text to show, in monospace where that helps to read it aloud."""
+
+    text: str
+    quote: str = ""
+
+    def __str__(self) -> str:
+        """Give the note as text, for a terminal."""
+        return f"{self.text}\n  {self.quote}" if self.quote else self.text
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        quote = f"<pre style='white-space:pre-wrap'>{html.escape(self.quote)}</pre>"
+        return f"<div>{html.escape(self.text)}{quote if self.quote else ''}</div>"
+
+
+def block(workshop: str, block_id: str) -> Note:
+    """Show a block's minutes and the outcome to reach."""
+    try:
+        found = load_workshop(ROOT, workshop)
+        item = found.block(block_id)
+    except WorkshopError as error:
+        return Note(f"{error}")
+    start = 0
+    for other in found.blocks:
+        if other.id == block_id:
+            span = f"minutes {start} to {start + item.minutes}"
+            return Note(
+                f"{item.title}: {item.minutes} minutes ({span}).", f"Outcome: {item.outcome}"
+            )
+        start += other.minutes
+    return Note(f"{item.title}: {item.minutes} minutes, outside the timing plan.", item.outcome)
+
+
+def check(workshop: str, block_id: str) -> Card:
+    """Check what can be seen of a block's outcome; the grader runs the same checks and more."""
+    try:
+        found = load_workshop(ROOT, workshop)
+        item = found.block(block_id)
+    except WorkshopError as error:
+        return Card("This check cannot run.", (Line(str(error), "fail"),))
+    runs: dict[str, SuiteReport] = {}
+    lines = tuple(
+        line
+        for evidence in found.evidence_of(block_id)
+        if evidence.kind == "suite"
+        for line in _lines(evidence, found, runs)
+    )
+    done = sum(line.outcome == "pass" for line in lines)
+    hidden = sum(e.graded and e.kind != "suite" for e in found.evidence_of(block_id))
+    heading = f"{item.title}: {done} of {len(lines)} checks pass."
+    if done == len(lines) and hidden:
+        checks = "check" if hidden == 1 else "checks"
+        heading += f" Grading adds {hidden} {checks} that you cannot see here."
+    return Card(heading, lines)
+
+
+def try_gate(workshop: str, fixture: str, predict: str, inventory: str = "") -> Note:
+    """Give one of your fixtures to your own gate, and compare its verdict with your prediction.
+
+    ``predict`` is "accept" or "refuse". ``inventory`` names a fixture to give to the gate as well.
+    """
+    if predict not in ("accept", "refuse"):
+        return Note(f'Predict first: predict="accept" or predict="refuse". Found: {predict!r}.')
+    try:
+        found = load_workshop(ROOT, workshop)
+        verdict, text = _decide(found, fixture, inventory)
+    except WorkshopError as error:
+        return Note(str(error))
+    agrees = "as you predicted" if verdict == predict else f"and you predicted: {predict}"
+    words = {"accept": "accepted", "refuse": "refused", "crash": "no verdict: your gate crashes"}
+    aloud = " Read the reject string aloud:" if verdict == "refuse" else ""
+    return Note(f"{fixture}: {words[verdict]}, {agrees}.{aloud}", cut(text, 1500))
+
+
+def compare(workshop: str, left: str, right: str) -> Note:
+    """Show the places in which two fixtures differ, as JSON Pointers (RFC 6901)."""
+    folder = ROOT / "fixtures" / workshop
+    try:
+        places = differences(load_json(folder / left), load_json(folder / right))
+    except NotStrictJson as error:
+        return Note(str(error))
+    number = len(places)
+    values = "value" if number == 1 else "values"
+    return Note(f"{left} and {right} differ in {number} {values}.", "\n  ".join(places[:20]))
+
+
+def fresh(module: str) -> types.ModuleType:
+    """Import a module of ``lab/`` as it stands in its file now."""
+    forget()
+    return importlib.import_module(module)
+
+
+def forget() -> None:
+    """Drop what was imported from ``lab/`` before, so that the next import reads the files."""
+    importlib.invalidate_caches()
+    # Two saves within one second can leave compiled code that looks up to date.
+    sys.dont_write_bytecode = True
+    package = sys.modules["lab"]
+    for name in [n for n in sys.modules if n.startswith("lab.") and n not in _KEPT]:
+        del sys.modules[name]
+        package.__dict__.pop(name.removeprefix("lab."), None)
+
+
+def _lines(evidence: Evidence, workshop: Workshop, runs: dict[str, SuiteReport]) -> list[Line]:
+    """Judge a suite test by test, so that each check has a line of its own."""
+    for needed in evidence.needs:
+        if not _block_passes(needed, workshop, runs):
+            title = workshop.block(needed).title
+            return [
+                Line(
+                    evidence.title,
+                    "blocked",
+                    f"It builds on “{title}”.",
+                    "",
+                    f"Finish “{title}” first.",
+                )
+            ]
+    report = _report(evidence.options["file"], runs)
+    if "tests" not in evidence.options:
+        return [_line(evidence, evidence.title, judge_own(report, evidence.options["at_least"]))]
+    titles = {test.name: test.title for test in report.tests}
+    return [
+        _line(evidence, titles.get(name, name), judge(report, [name]))
+        for name in evidence.options["tests"]
+    ]
+
+
+def _line(evidence: Evidence, title: str, verdict: SuiteVerdict) -> Line:
+    if verdict.passed:
+        return Line(title, "pass")
+    expected = "" if verdict.expected == title else verdict.expected
+    return Line(title, "fail", verdict.found, expected, evidence.next)
+
+
+def _block_passes(block_id: str, workshop: Workshop, runs: dict[str, SuiteReport]) -> bool:
+    suites = [e for e in workshop.evidence_of(block_id) if e.kind == "suite"]
+    return all(
+        judge(_report(e.options["file"], runs), e.options.get("tests", ())).passed for e in suites
+    )
+
+
+def _report(file: str, runs: dict[str, SuiteReport]) -> SuiteReport:
+    if file not in runs:
+        forget()
+        missing = SuiteReport(False, (), f"{file} is missing. Get it back: git checkout -- {file}")
+        runs[file] = run_suite(ROOT, file) if (ROOT / file).is_file() else missing
+    return runs[file]
+
+
+def _decide(workshop: Workshop, fixture: str, inventory: str) -> tuple[str, str]:
+    """Give a verdict in one word, and the text that goes with it."""
+    folder = ROOT / "fixtures" / workshop.id
+    gate = workshop.gate
+    try:
+        module = fresh(gate.module)
+        load, decide = getattr(module, gate.load), getattr(module, gate.decide)
+        refusal = getattr(module, gate.error)
+    except (Exception, SystemExit) as error:
+        raise WorkshopError(
+            f"{gate.file} cannot be used yet: {type(error).__name__}: {error}."
+        ) from error
+    try:
+        arguments = [load(folder / inventory)] if inventory else []
+        return "accept", json.dumps(decide(load(folder / fixture), *arguments), indent=2)
+    except refusal as error:
+        return "refuse", str(error)
+    except Exception as error:  # noqa: BLE001  a pair's gate may raise anything
+        return "crash", f"{type(error).__name__}: {error}"
+
+
+def _labelled(line: Line) -> list[str]:
+    parts = (("Found", line.found), ("Expected", line.expected), ("Next", line.next))
+    return [f"{label}: {text}" for label, text in parts if text]

@@ -1,0 +1,189 @@
+"""Run one pytest file and report what each test said.
+
+The coach runs it in the notebook's own process, the grader in a child process; both get the same
+report and judge it the same way. pytest's exit code is never looked at: it is 0 after
+``os._exit(0)``, a hostile ``conftest.py`` or a skip. A test counts when it is reported as passed.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MESSAGE_CHARACTERS = 600
+# Plugins that nobody needs here; leaving them out saves start-up time on every check.
+UNUSED_PLUGINS = (
+    "cacheprovider", "doctest", "junitxml", "pastebin", "stepwise", "terminal", "legacypath",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TestReport:
+    """What one test said: its name, ``passed`` or another word of pytest's, and why."""
+
+    __test__ = False
+
+    name: str
+    outcome: str
+    title: str
+    message: str
+
+
+@dataclass(frozen=True)
+class SuiteReport:
+    """What a run said: complete only if pytest reached its own end."""
+
+    complete: bool
+    tests: tuple[TestReport, ...]
+    trouble: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the report as plain JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "SuiteReport":
+        """Read what ``to_json`` gave; raise ``KeyError`` or ``TypeError`` for another shape."""
+        tests = tuple(TestReport(**{k: str(v) for k, v in test.items()}) for test in data["tests"])
+        return cls(data["complete"] is True, tests, str(data["trouble"]))
+
+
+@dataclass(frozen=True)
+class SuiteVerdict:
+    """The judgement on a set of tests: what was found and expected in the first that failed."""
+
+    passed: bool
+    found: str
+    expected: str
+
+
+def run_suite(root: Path, file: str) -> SuiteReport:
+    """Run the tests of one file, given relative to ``root``, in this process."""
+    recorder = _Recorder(root)
+    arguments = [
+        str(root / file), "-c", os.devnull, "--rootdir", str(root), "--confcutdir", str(root),
+        "--noconftest", "--import-mode=importlib", "--assert=plain", "--capture=sys",
+        *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
+    ]  # fmt: skip
+    with _environment(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTEST_ADDOPTS=""):
+        pytest.main(arguments, plugins=[recorder])
+    return recorder.report()
+
+
+def judge(report: SuiteReport, names: Iterable[str]) -> SuiteVerdict:
+    """Pass only when each of the named tests is reported, once, as passed."""
+    by_name: dict[str, list[TestReport]] = {}
+    for test in report.tests:
+        by_name.setdefault(test.name.split("[")[0], []).append(test)
+    expected = list(names)
+    for name in expected:
+        tests = by_name.get(name, [])
+        bad = next((test for test in tests if test.outcome != "passed"), None)
+        if bad:
+            found = bad.message or f"{name} is {bad.outcome}, not passed"
+            return SuiteVerdict(False, found, bad.title)
+        if not tests:
+            found = report.trouble or f"{name} did not run"
+            return SuiteVerdict(False, found, f"{name} runs and passes")
+    if not report.complete or not expected:
+        return SuiteVerdict(False, report.trouble or "the tests did not run to the end", "all run")
+    number = len(expected)
+    return SuiteVerdict(True, f"{number} of {number} checks pass", "")
+
+
+def judge_own(report: SuiteReport, at_least: int) -> SuiteVerdict:
+    """Judge a pair's own tests: every one passes, and there are enough of them."""
+    names = list(dict.fromkeys(test.name.split("[")[0] for test in report.tests))
+    if names and len(names) < at_least:
+        missing = f"{len(names)} tests run."
+        return SuiteVerdict(False, missing, f"At least {at_least} tests run, and all pass.")
+    return judge(report, names)
+
+
+class _Recorder:
+    """A pytest plugin that keeps one report per test."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.resolve()
+        self._tests: dict[str, TestReport] = {}
+        self._trouble = ""
+        self._complete = False
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+        report = yield
+        name = item.nodeid.partition("::")[2]
+        if report.when == "call" or report.outcome != "passed":
+            message = describe(call.excinfo, self._root) if call.excinfo else ""
+            outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
+            title = (getattr(getattr(item, "obj", None), "__doc__", None) or name).split("\n\n")[0]
+            self._tests[name] = TestReport(name, outcome, " ".join(title.split()), message)
+        return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Any:
+        report = yield
+        if report.failed and not self._trouble:
+            call = getattr(report, "call", None)
+            lines = [line for line in report.longreprtext.splitlines() if line.strip()]
+            raised = describe(call.excinfo, self._root) if call and call.excinfo else ""
+            self._trouble = cut(raised or (lines[-1] if lines else f"{collector.name} fails"))
+        return report
+
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        self._complete = int(exitstatus) in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        if int(exitstatus) == pytest.ExitCode.INTERRUPTED and not self._trouble:
+            self._trouble = "the run was interrupted"
+
+    def report(self) -> SuiteReport:
+        return SuiteReport(self._complete, tuple(self._tests.values()), self._trouble)
+
+
+def describe(excinfo: pytest.ExceptionInfo[BaseException], root: Path) -> str:
+    """Say in one line what was raised, and where in the pair's own files."""
+    error = excinfo.value
+    text = _text_of(error)
+    if isinstance(error, pytest.fail.Exception):
+        return cut(text)
+    if isinstance(error, AssertionError) and text:
+        return cut(text)
+    place = _place(excinfo, root)
+    return cut(f"{type(error).__name__}: {text}" + (f" ({place})" if place else ""))
+
+
+def cut(text: str, limit: int = MESSAGE_CHARACTERS) -> str:
+    """Shorten a text to ``limit`` characters, keeping its beginning and saying what is gone."""
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} more characters)"
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as inner:  # noqa: BLE001  an exception of a stranger's may not print itself
+        return f"(its text raises {type(inner).__name__})"
+
+
+def _place(excinfo: pytest.ExceptionInfo[BaseException], root: Path) -> str:
+    for entry in reversed(excinfo.traceback):
+        path = Path(entry.path).resolve()
+        if path.is_relative_to(root):
+            return f"{path.relative_to(root).as_posix()}, line {entry.lineno + 1}"
+    return ""
+
+
+@contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,288 @@
+"""The checks that you can see, one group for each block. They read your files; do not edit them.
+
+The grader runs its own copy of this file. Your own tests belong into ``test_plan_gate.py``.
+"""
+
+import importlib
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FIXTURES = ROOT / "fixtures" / "plan_gate"
+MUST_NOT_BE_GUESSED = ("account_id", "idempotency_key", "amount_usd")
+
+
+def read(name: str) -> Any:
+    path = ROOT / name if "/" in name else FIXTURES / name
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError:
+        stop(f"{path.name} is missing.")
+    except ValueError as error:
+        stop(f"{path.name} is not JSON: {error}.")
+
+
+def sourced_plan() -> dict[str, Any]:
+    """Give a fresh copy of valid_plan.json, or stop where it is not the plan it was."""
+    plan = read("valid_plan.json")
+    try:
+        plan["facts"][0]["source"], plan["steps"][0]["args"], plan["steps"][0]["on_failure"]
+    except (TypeError, KeyError, IndexError):
+        stop("valid_plan.json is not what it was. Get it back: git checkout -- fixtures/plan_gate")
+    return plan
+
+
+def stop(message: str) -> None:
+    pytest.fail(message, pytrace=False)
+
+
+def gate_module() -> Any:
+    try:
+        return importlib.import_module("lab.plan_gate")
+    except (Exception, SystemExit) as error:
+        stop(f"lab/plan_gate.py cannot be imported: {type(error).__name__}: {error}")
+
+
+def refusal(plan: Any, inventory: Any = None) -> Any:
+    """Give the gate's refusal of a plan, or stop with what happened in its place."""
+    module = gate_module()
+    try:
+        verdict = module.gate_plan(plan, inventory)
+    except module.PlanRejected as error:
+        return error
+    except Exception as error:
+        stop(f"gate_plan raises {type(error).__name__}: {error}, which is not PlanRejected.")
+    stop(f"gate_plan accepts it: {verdict}")
+
+
+def accepted(plan: Any, inventory: Any = None) -> Any:
+    """Give the gate's verdict on a plan that it accepts, or stop with the refusal."""
+    module = gate_module()
+    try:
+        return module.gate_plan(plan, inventory)
+    except Exception as error:
+        stop(f"gate_plan refuses it with {type(error).__name__}: {error}")
+
+
+def schema_errors(plan: Any) -> list[str]:
+    from jsonschema import Draft202012Validator
+
+    schema = read("lab/agent_plan.schema.json")
+    return [
+        f"{list(e.absolute_path)}: {e.message}"
+        for e in Draft202012Validator(schema).iter_errors(plan)
+    ]
+
+
+def expect_schema_refusal(plan: Any, what: str) -> None:
+    if not schema_errors(plan):
+        stop(f"Your schema accepts valid_plan.json {what}.")
+
+
+# Block 0: inventory
+
+
+def credit_tool() -> dict[str, Any]:
+    inventory = read("inventory.json")
+    tools = inventory.get("tools") if isinstance(inventory, dict) else None
+    tool = tools.get("create_support_credit") if isinstance(tools, dict) else None
+    if not isinstance(tool, dict):
+        stop("inventory.json has no tool create_support_credit.")
+    return tool
+
+
+def test_the_inventory_has_the_form_that_the_gate_reads() -> None:
+    """inventory.json fits lab/inventory.schema.json: tools, required_args, type, sources."""
+    problems = importlib.import_module("lab.inventory").inventory_problems(read("inventory.json"))
+    if problems:
+        stop(f"inventory.json does not have its form yet: {problems[0]}")
+
+
+def test_the_inventory_names_the_credit_tool() -> None:
+    """inventory.json lists create_support_credit under tools."""
+    assert credit_tool()
+
+
+def test_the_inventory_names_each_argument_that_must_not_be_guessed() -> None:
+    """required_args has account_id, idempotency_key, amount_usd, each with type and sources."""
+    arguments = credit_tool().get("required_args")
+    for name in MUST_NOT_BE_GUESSED:
+        rule = arguments.get(name) if isinstance(arguments, dict) else None
+        if not isinstance(rule, dict) or not rule.get("type") or not rule.get("sources"):
+            stop(f"required_args does not say the type and the sources of {name}.")
+
+
+def test_the_inventory_lists_what_survives_a_crash() -> None:
+    """side_effects lists at least two things that are still there after the process has died."""
+    effects = credit_tool().get("side_effects")
+    number = len(effects) if isinstance(effects, list) else 0
+    if number < 2:
+        stop(f"side_effects lists {number} things. The tool card names two.")
+
+
+# Block 1: contract
+
+
+def test_the_schema_is_a_valid_schema() -> None:
+    """agent_plan.schema.json is itself a draft 2020-12 schema, titled AgentPlan."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    schema = read("lab/agent_plan.schema.json")
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        stop(f"agent_plan.schema.json, at {error.json_path}: {error.message}.")
+    if not isinstance(schema, dict) or schema.get("title") != "AgentPlan":
+        stop("agent_plan.schema.json is not titled AgentPlan.")
+
+
+def test_the_schema_accepts_the_sourced_plan() -> None:
+    """The schema has nothing to say about valid_plan.json."""
+    errors = schema_errors(read("valid_plan.json"))
+    if errors:
+        stop(f"Your schema refuses valid_plan.json: {errors[0]}")
+
+
+def test_the_schema_refuses_a_plan_without_dry_run() -> None:
+    """dry_run is required, so that a missing flag cannot mean live."""
+    plan = sourced_plan()
+    plan.pop("dry_run", None)
+    expect_schema_refusal(plan, "without its dry_run")
+
+
+def test_the_schema_refuses_a_fact_from_the_model() -> None:
+    """A fact's source is user, system or retrieved, and never model."""
+    plan = sourced_plan()
+    plan["facts"][0]["source"] = "model"
+    expect_schema_refusal(plan, "with a fact whose source is model")
+
+
+def test_the_schema_refuses_anything_but_abort() -> None:
+    """on_failure is only abort, so that no retry hides in a plan."""
+    plan = sourced_plan()
+    plan["steps"][0]["on_failure"] = "retry"
+    expect_schema_refusal(plan, "with on_failure set to retry")
+
+
+def test_the_schema_refuses_a_key_that_nobody_named() -> None:
+    """Plan, fact and step have additionalProperties false."""
+    for place in ("plan", "fact", "step"):
+        plan = sourced_plan()
+        {"plan": plan, "fact": plan["facts"][0], "step": plan["steps"][0]}[place]["confidence"] = (
+            0.9
+        )
+        expect_schema_refusal(plan, f"with an extra key in the {place}")
+
+
+# Block 2: validator
+
+
+def test_the_gate_accepts_the_sourced_plan() -> None:
+    """gate_plan returns status, tools and fact_ids for valid_plan.json."""
+    plan = sourced_plan()
+    wanted = {
+        "status": "dry_run_accepted",
+        "tools": ["create_support_credit"],
+        "fact_ids": ["fact_account", "fact_key", "fact_amount"],
+    }
+    verdict = accepted(plan)
+    if verdict != wanted:
+        stop(f"gate_plan returns {verdict} for valid_plan.json, not {wanted}.")
+
+
+def test_the_gate_refuses_the_invented_account_and_names_it() -> None:
+    """gate_plan raises PlanRejected for assumed_plan.json, and its text names account_id."""
+    text = str(refusal(read("assumed_plan.json")))
+    if "account_id" not in text or "step_1" not in text:
+        stop(f"The refusal does not name step_1 and account_id: {text}")
+
+
+def test_the_gate_refuses_the_live_flag() -> None:
+    """gate_plan raises PlanRejected for live_plan.json, and its text says live execution."""
+    text = str(refusal(read("live_plan.json")))
+    if "live execution" not in text:
+        stop(f"The refusal does not say live execution: {text}")
+
+
+def test_a_plan_without_facts_is_a_schema_rejection() -> None:
+    """Without facts a plan is refused by the schema stage, and the text names facts."""
+    plan = sourced_plan()
+    plan.pop("facts", None)
+    text = str(refusal(plan))
+    if "facts" not in text:
+        stop(f"The refusal does not name facts: {text}")
+
+
+def test_a_refusal_keeps_its_problems_apart() -> None:
+    """PlanRejected.problems has one text for each problem; the error's text joins them by "; "."""
+    plan = sourced_plan()
+    plan["steps"][0]["args"].update(account_id="acct_9999", amount_usd=99)
+    error = refusal(plan)
+    problems = tuple(getattr(error, "problems", ()))
+    if len(problems) != 2 or str(error) != "; ".join(problems):
+        stop(f"A plan with two problems has problems={problems!r} and the text {str(error)!r}.")
+
+
+def test_a_refused_plan_leaves_no_tool_log_line(caplog: pytest.LogCaptureFixture) -> None:
+    """The dry run logs the tools of valid_plan.json, and not one of assumed_plan.json."""
+    gate_module()
+    dry_run = importlib.import_module("lab.dry_run").dry_run
+    caplog.set_level(logging.INFO)
+    with pytest.raises(Exception):  # noqa: B017, PT011  which refusal it is, is checked above
+        dry_run(read("assumed_plan.json"))
+    if caplog.records:
+        stop(f"assumed_plan.json left a log line: {caplog.records[0].getMessage()}")
+    accepted(read("valid_plan.json"))
+    if dry_run(read("valid_plan.json")) != ["create_support_credit"] or not caplog.records:
+        stop("The dry run of valid_plan.json logs no line for create_support_credit.")
+
+
+# Block 4: break it on purpose
+
+
+def test_the_rounded_credit_is_refused_by_your_gate() -> None:
+    """Your gate refuses rounded_credit_plan.json and names step_1 and amount_usd."""
+    text = str(refusal(read("rounded_credit_plan.json")))
+    if "step_1" not in text or "amount_usd" not in text:
+        stop(f"The refusal of rounded_credit_plan.json does not name step_1 and amount_usd: {text}")
+
+
+def test_the_notification_with_a_sourced_address_is_accepted_by_your_gate() -> None:
+    """Your gate, with your inventory, accepts notify_plan.json and its two tools."""
+    verdict = accepted(read("notify_plan.json"), read("inventory.json"))
+    if verdict.get("tools") != ["create_support_credit", "notify_account_email"]:
+        stop(f"notify_plan.json does not have the two tools: {verdict}")
+
+
+def test_the_notification_without_an_address_is_refused_by_your_gate() -> None:
+    """Your gate, with your inventory, refuses notify_without_email_plan.json and names email."""
+    text = str(refusal(read("notify_without_email_plan.json"), read("inventory.json")))
+    if "email" not in text:
+        stop(f"The refusal of notify_without_email_plan.json does not name email: {text}")
+
+
+# Block 5: debrief
+
+
+def test_every_row_of_the_limits_is_decided() -> None:
+    """Each row of limits.json says "refuses" or "passes" under gate."""
+    rows = read("limits.json")
+    if not isinstance(rows, dict) or not rows:
+        stop("limits.json has no rows. Get them back: git checkout -- fixtures/plan_gate")
+    words = {name: row.get("gate") if isinstance(row, dict) else None for name, row in rows.items()}
+    open_rows = [name for name, word in words.items() if word not in ("refuses", "passes")]
+    if open_rows:
+        stop(f"{len(open_rows)} of {len(rows)} rows of limits.json are open, {open_rows[0]} first.")
+
+
+def test_your_gate_accepts_a_plan_that_is_wrong() -> None:
+    """Your gate accepts accepted_but_wrong_plan.json, and it is not just valid_plan.json again."""
+    plan = read("accepted_but_wrong_plan.json")
+    if plan == read("valid_plan.json"):
+        stop("accepted_but_wrong_plan.json is still a copy of valid_plan.json.")
+    accepted(plan)
