@@ -21,6 +21,7 @@ from instructor import COURSE, CourseError
 from lab.workshop import Workshop
 
 BEGIN, STUB, END = "### BEGIN SOLUTION", "### STUB", "### END SOLUTION"
+NO_STUB = "# Your code here, where you want helpers of your own.\n"
 AUTHOR = b"Course <course@localhost>"
 TEMPLATE = COURSE / "instructor" / "workspace"
 # What every workspace holds, whatever its workshops.
@@ -100,15 +101,15 @@ def strip_solutions(text: str, name: str) -> str:  # noqa: C901  one state machi
     kept: list[str] = []
     stub: list[str] = []
     state = "outside"
-    indent = ""
     for number, line in enumerate(text.splitlines(keepends=True), start=1):
         marker = line.strip()
         if marker == BEGIN and state == "outside":
-            state, indent, stub = "solution", line[: len(line) - len(line.lstrip())], []
+            state = "solution"
+            stub = [f"{line[: len(line) - len(line.lstrip())]}{NO_STUB}"]
         elif marker == STUB and state == "solution":
-            state = "stub"
+            state, stub = "stub", []
         elif marker == END and state in ("solution", "stub"):
-            kept += stub or [f"{indent}# Your code here, where you want helpers of your own.\n"]
+            kept += stub
             state = "outside"
         elif marker in (BEGIN, STUB, END):
             raise CourseError(f"{name}, line {number}: {marker} does not belong here.")

@@ -23,6 +23,7 @@ from lab.grounding import stands_in  # isort: skip
 from lab.plain_text import is_blank, name_problem, text_problem  # isort: skip
 from lab.strict_json import same_json, structure_problem  # isort: skip
 
+### STUB
 ### END SOLUTION
 
 Plan = dict[str, Any]
@@ -200,6 +201,10 @@ def _unsaid_facts(plan: Plan, evidence: dict[str, Any]) -> list[str]:
     ]
 
 
+### STUB
+# # Your code here, where you want helpers of your own.
+#
+#
 ### END SOLUTION
 def main(arguments: list[str] | None = None) -> int:
     """Gate one file: print the verdict as JSON, or say why it is refused and return 1."""
