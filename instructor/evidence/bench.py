@@ -68,9 +68,13 @@ class Bench:
             shutil.rmtree(place, ignore_errors=True)
 
     def run(
-        self, job: Message, answer: Callable[[Message], Message] | None = None
+        self,
+        job: Message,
+        answer: Callable[[Message], Message] | None = None,
+        limits: Limits | None = None,
     ) -> tuple[ChildRun, Path]:
         """Run one job in the sandbox, on a copy of its own; give the run and the copy's path."""
         with self.copy() as (workspace, scratch):
-            run = run_child({**job, "workspace": str(workspace)}, scratch, self.limits, answer)
+            job = {**job, "workspace": str(workspace)}
+            run = run_child(job, scratch, limits or self.limits, answer)
         return run, workspace

@@ -17,7 +17,7 @@ def judge(evidence: Evidence, bench: Bench) -> Finding:
     if not (bench.snapshot / file).is_file():
         return Finding("fail", f"{file} is missing.", "The file is there, with its tests.")
     run, workspace = bench.run({"kind": "suite", "file": file})
-    report = read_report(run)
+    report = read_report(run) if run.finished else None
     if report is None:
         return Finding("fail", f"The tests did not reach their end: {run.ending}.", "They end.")
     verdict = judge_report(evidence, report)
@@ -25,10 +25,11 @@ def judge(evidence: Evidence, bench: Bench) -> Finding:
     return Finding("pass" if verdict.passed else "fail", found, verdict.expected)
 
 
-def read_report(run: ChildRun) -> SuiteReport | None:
-    """Find the one report of a finished run; None where it is missing, doubled or misshapen."""
-    reports = [message["report"] for message in run.messages if "report" in message]
-    if not run.finished or len(reports) != 1:
+def read_report(run: ChildRun, variant: int | None = None) -> SuiteReport | None:
+    """Find a run's one report; None where it is missing, doubled or misshapen."""
+    said = [message for message in run.messages if message.get("variant") == variant]
+    reports = [message["report"] for message in said if "report" in message]
+    if len(reports) != 1:
         return None
     try:
         return SuiteReport.from_json(reports[0])

@@ -9,6 +9,7 @@ import base64
 import json
 import tempfile
 import types
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from instructor.evidence.suites import read_report
 from instructor.sandbox.process import Message
 from lab.suite import SuiteReport
 from lab.workshop import Evidence, Gate
+
+SECONDS_A_GATE = 2.0
 
 
 class GateServer:
@@ -66,7 +69,8 @@ def judge(evidence: Evidence, bench: Bench) -> Finding:
     if trouble:
         return Finding("blocked", f"Your tests do not pass on a correct gate yet. {trouble}")
     gates = [gate for gate in bench.answers.wrong_gates if gate.layer == evidence.options["layer"]]
-    missed = [gate.slip for gate in gates if not _catches(bench, file, gate)]
+    caught = _catches(bench, file, gates)
+    missed = [gate.slip for gate in gates if gate.id not in caught]
     if missed:
         more = "" if len(missed) == 1 else f" Nor one that {'; nor one that '.join(missed[1:])}."
         found = f"Your tests would not notice a gate that {missed[0]}.{more}"
@@ -77,7 +81,7 @@ def judge(evidence: Evidence, bench: Bench) -> Finding:
 def _baseline(bench: Bench, file: str) -> SuiteReport | None:
     """Run the tests on the reference, once for all layers."""
     if file not in bench.baselines:
-        bench.baselines[file] = _run_on(bench, file, reference(bench.workshop.gate))[0]
+        bench.baselines[file] = _run_on(bench, file, [reference(bench.workshop.gate)])[0][0]
     return bench.baselines[file]
 
 
@@ -98,25 +102,42 @@ def _trouble(report: SuiteReport | None) -> str:
     return ""
 
 
-def _catches(bench: Bench, file: str, wrong: WrongGate) -> bool:
-    report, server = _run_on(bench, file, build_gate(bench.workshop.gate, wrong.source))
-    tests = report.tests if report else ()
-    return any(test.outcome == "failed" and test.name in server.differing for test in tests)
+def _catches(bench: Bench, file: str, wrong: list[WrongGate]) -> set[str]:
+    """Run the tests on each wrong gate; give the ids of those that a test noticed."""
+    gates = [build_gate(bench.workshop.gate, gate.source) for gate in wrong]
+    caught = set()
+    for gate, (report, server) in zip(wrong, _run_on(bench, file, gates), strict=True):
+        tests = report.tests if report else ()
+        if any(test.outcome == "failed" and test.name in server.differing for test in tests):
+            caught.add(gate.id)
+    return caught
 
 
 def _run_on(
-    bench: Bench, file: str, subject: types.ModuleType
-) -> tuple[SuiteReport | None, GateServer]:
+    bench: Bench, file: str, subjects: list[types.ModuleType]
+) -> list[tuple[SuiteReport | None, GateServer]]:
+    """Run the tests once for each gate, in one child; give a report and the calls for each."""
     gate = bench.workshop.gate
-    server = GateServer(gate, subject, reference(gate))
+    servers = [GateServer(gate, subject, reference(gate)) for subject in subjects]
+
+    def answer(message: Message) -> Message:
+        number = message.get("variant")
+        if type(number) is not int or not 0 <= number < len(servers):
+            return {"crash": "ValueError", "text": "this call belongs to no run"}
+        return servers[number].answer(message)
+
     remote = {
         "module": gate.module,
         "functions": list(gate.functions),
         "error": gate.error,
         "load": gate.load,
     }
-    run, _ = bench.run({"kind": "suite", "file": file, "remote": remote}, server.answer)
-    return read_report(run), server
+    job = {"kind": "variants", "file": file, "remote": remote, "variants": len(subjects)}
+    limits = replace(
+        bench.limits, wall_seconds=bench.limits.wall_seconds + SECONDS_A_GATE * len(subjects)
+    )
+    run, _ = bench.run(job, answer, limits)
+    return [(read_report(run, number), server) for number, server in enumerate(servers)]
 
 
 def _copied(value: Any) -> Any:

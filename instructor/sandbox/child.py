@@ -50,12 +50,27 @@ def load_script(path: Path, name: str) -> types.ModuleType:
 
 
 def run_suite(job: dict[str, Any], line: Line) -> None:
-    """Run one pytest file; with ``remote``, its gate is a stand-in that asks the grader."""
+    """Run one pytest file of the submission on the submission's own gate."""
     suite = load_script(HERE.parents[1] / "lab" / "suite.py", "_courseware_suite")
-    if job.get("remote"):
-        install_remote_gate(job["remote"], line)
     report = suite.run_suite(Path(job["workspace"]), job["file"])
     line.send({"report": report.to_json()})
+
+
+def run_suite_on_variants(job: dict[str, Any], line: Line) -> None:
+    """Run one pytest file against several gates, none of which is in here.
+
+    Each run is a fork of this process, which has imported pytest and not one line of the student's.
+    """
+    suite = load_script(HERE.parents[1] / "lab" / "suite.py", "_courseware_suite")
+    for number in range(job["variants"]):
+        child = os.fork()
+        if child:
+            os.waitpid(child, 0)
+            continue
+        install_remote_gate({**job["remote"], "variant": number}, line)
+        report = suite.run_suite(Path(job["workspace"]), job["file"])
+        line.send({"variant": number, "report": report.to_json()})
+        os._exit(0)
 
 
 def replay_gate(job: dict[str, Any], line: Line) -> None:
@@ -122,23 +137,29 @@ def install_remote_gate(remote: dict[str, Any], line: Line) -> None:
     refusal = type(remote["error"], (ValueError,), {"problems": ()})
     setattr(module, remote["error"], refusal)
     for name in remote["functions"]:
-        setattr(module, name, remote_function(name, remote["load"], refusal, line))
+        setattr(module, name, remote_function(name, remote, refusal, line))
     package, _, child = remote["module"].rpartition(".")
     sys.modules[remote["module"]] = module
     setattr(importlib.import_module(package), child, module)
 
 
-def remote_function(name: str, load: str, refusal: Any, line: Line) -> Any:
+def remote_function(name: str, remote: dict[str, Any], refusal: Any, line: Line) -> Any:
     """Make one function that sends its arguments out and raises or returns what comes back."""
 
     def call(*arguments: Any, **named: Any) -> Any:
         test = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[2].rpartition(" ")[0]
-        sent = (
-            [file_argument(arguments[0]), *arguments[1:]]
-            if name == load and arguments
-            else arguments
+        sent = list(arguments)
+        if name == remote["load"] and sent:
+            sent[0] = file_argument(sent[0])
+        line.send(
+            {
+                "call": name,
+                "arguments": sent,
+                "named": named,
+                "test": test,
+                "variant": remote["variant"],
+            }
         )
-        line.send({"call": name, "arguments": list(sent), "named": named, "test": test})
         reply = line.receive()
         if "refused" in reply:
             error = refusal(reply["text"])
@@ -170,7 +191,12 @@ def text_of(error: BaseException) -> str:
         return f"(its text raises {type(inner).__name__})"
 
 
-JOBS = {"suite": run_suite, "gate": replay_gate, "schema": replay_schema}
+JOBS = {
+    "suite": run_suite,
+    "variants": run_suite_on_variants,
+    "gate": replay_gate,
+    "schema": replay_schema,
+}
 
 
 def main() -> None:
@@ -181,7 +207,7 @@ def main() -> None:
     job = line.receive()
     confine = load_script(HERE / "confine.py", "_courseware_confine")
     confine.leave_out_slow_formats()
-    if not job.get("remote"):
+    if job["kind"] != "variants":
         # Before the student's folder is on the path: their jsonschema.py must not take its place.
         import jsonschema  # noqa: F401
     confine.confine(job["limits"])

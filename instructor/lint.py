@@ -1,6 +1,0 @@
-"""The course lint: x."""
-
-
-def check_course(workers: int) -> list[tuple[str, list[str]]]:
-    """X."""
-    return [("x", [])] * (workers * 0)

@@ -1,0 +1,33 @@
+"""The course lint: one command proves that all parts of the course agree with each other."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from instructor import COURSE
+from instructor.lint import data, graded, notebooks
+from lab.workshop import load_workshop, workshop_ids
+
+Area = tuple[str, list[str]]
+
+
+def check_course(workers: int) -> Iterator[Area]:
+    """Yield each area that was checked, with its problems; the quick ones first."""
+    ids = workshop_ids(COURSE)
+    if not ids:
+        yield "Workshops", ["There is no notebooks/<workshop>/timing.toml."]
+        return
+    for workshop_id in ids:
+        problems = list(data.schema_problems(workshop_id))
+        yield f"{workshop_id}: its data files have the form that they must have", problems
+        if problems:
+            return
+    workshops = [load_workshop(COURSE, workshop_id) for workshop_id in ids]
+    for workshop in workshops:
+        name = workshop.id
+        yield f"{name}: minutes, cues and cuts add up", list(data.timing_problems(workshop))
+        yield f"{name}: notebooks agree with the plan", list(notebooks.problems(workshop))
+        yield f"{name}: cases and wrong gates decide", list(data.answer_problems(workshop))
+        yield f"{name}: no file is missing or orphaned", list(data.file_problems(workshop))
+    with tempfile.TemporaryDirectory() as folder:
+        yield from graded.areas(workshops, Path(folder), workers)

@@ -1,0 +1,85 @@
+"""Lint by grading: the untouched release, the reference, and every pair of the sample class."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from instructor import CourseError
+from instructor.classroom import CLASSROOM, Pair, build_class, build_reference, load_pairs
+from instructor.grade import Options, grade_class
+from instructor.release import release
+from instructor.report.model import Report
+from lab.workshop import Workshop
+
+UNTOUCHED, REFERENCE = "untouched-release", "reference-solution"
+# A fixed time: a release's commit must not differ from run to run.
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def areas(workshops: list[Workshop], folder: Path, workers: int) -> Iterator[tuple[str, list[str]]]:
+    """Build and grade the submissions, then yield what they show."""
+    try:
+        release(workshops, folder / "class" / UNTOUCHED, NOW)
+    except CourseError as error:
+        yield "a release holds nothing that must stay with the teacher", [str(error)]
+        return
+    yield "a release holds nothing that must stay with the teacher", []
+    build_reference(workshops, folder / "class" / REFERENCE)
+    build_class(folder / "class", NOW)
+    options = Options(tuple(w.id for w in workshops), workers, cell_seconds=5.0)
+    graded = grade_class(folder / "class", folder / "out", options, lambda *_: None)
+    reports = {report.submission: report for report in graded}
+    pairs = load_pairs()
+    yield "each exercise starts red in a fresh release", list(_starts_red(reports[UNTOUCHED]))
+    yield "each is green with the reference", list(_all_green(reports[REFERENCE]))
+    yield f"the {len(pairs)} sample pairs show what they are there for", _pairs(pairs, reports)
+    yield "each evidence has a red and a green submission", list(_red_and_green(graded))
+
+
+def _starts_red(report: Report) -> Iterator[str]:
+    for workshop in report.workshops:
+        for block in workshop.blocks:
+            if block.graded and block.outcome == "pass":
+                yield f"{workshop.id}.{block.id} passes before anybody has done anything."
+
+
+def _all_green(report: Report) -> Iterator[str]:
+    for item in report.all_evidence:
+        if item.outcome != "pass":
+            yield f"{item.id} is {item.outcome} with the reference: {item.found}"
+
+
+def _pairs(pairs: list[Pair], reports: dict[str, Report]) -> list[str]:
+    folders = {path.name for path in CLASSROOM.iterdir() if path.is_dir()}
+    found = [
+        f"fixtures/classroom/{name} is in no list." for name in folders - {p.name for p in pairs}
+    ]
+    for pair in pairs:
+        report = reports[pair.name]
+        outcomes = {
+            block.id: block.outcome
+            for workshop in report.workshops
+            if workshop.id in pair.workshops
+            for block in workshop.blocks
+            if block.graded
+        }
+        if outcomes != pair.outcomes:
+            found.append(f"{pair.name}: the blocks are {outcomes}, not {pair.outcomes}.")
+        problem = report.first_problem
+        if (problem.id if problem else "") != pair.first:
+            said = f"{problem.id} ({problem.found})" if problem else "nothing"
+            found.append(
+                f"{pair.name}: the first problem is {said}, not {pair.first or 'nothing'}."
+            )
+    return found
+
+
+def _red_and_green(reports: list[Report]) -> Iterator[str]:
+    outcomes: dict[str, set[str]] = {}
+    for report in reports:
+        for item in report.all_evidence:
+            outcomes.setdefault(item.id, set()).add(item.outcome)
+    for name, seen in outcomes.items():
+        for wanted in ("fail", "pass"):
+            if wanted not in seen:
+                yield f"No submission shows {name} as {wanted}."
