@@ -13,6 +13,7 @@ from jsonschema.exceptions import best_match
 
 from instructor import COURSE, CourseError
 from instructor.answer_key import ANSWERS, AnswerKey, Case, build_gate, load_answer_key, reference
+from lab.strict_json import same_json
 from lab.workshop import Workshop, WorkshopError
 
 SCHEMAS = COURSE / "instructor" / "schemas"
@@ -141,12 +142,15 @@ def _decides(module: Any, workshop: Workshop, case: Case) -> bool:
     refusal = getattr(module, workshop.gate.error)
     try:
         document = case.document if case.text is None else _loaded(module, workshop, case.text)
-        getattr(module, workshop.gate.decide)(document, *arguments)
+        value = getattr(module, workshop.gate.decide)(document, *arguments)
     except refusal as error:
         return case.verdict == "reject" and all(part in str(error) for part in case.mentions)
     except Exception:  # noqa: BLE001  a wrong gate may be wrong by crashing
         return False
-    return case.verdict == "accept"
+    if case.verdict != "accept":
+        return False
+    right = getattr(reference(workshop.gate), workshop.gate.decide)(document, *arguments)
+    return same_json(value, right)
 
 
 def _loaded(module: Any, workshop: Workshop, text: str) -> Any:
