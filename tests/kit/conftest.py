@@ -1,0 +1,46 @@
+"""What several tests of the kit need: a fresh release, and a finished submission."""
+
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from instructor.classroom import build_reference, load_workshops
+from instructor.release import release
+from lab.workshop import Workshop
+
+NOW = datetime(2026, 9, 5, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session")
+def workshop() -> Workshop:
+    return load_workshops(("plan_gate",))[0]
+
+
+@pytest.fixture(scope="session")
+def released(tmp_path_factory: pytest.TempPathFactory, workshop: Workshop) -> Path:
+    """A fresh release; tests that change it take a copy."""
+    target = tmp_path_factory.mktemp("released") / "pair"
+    release([workshop], target, NOW)
+    return target
+
+
+@pytest.fixture
+def workspace(released: Path, tmp_path: Path) -> Path:
+    """A fresh release of its own, to change at will."""
+    return Path(shutil.copytree(released, tmp_path / "workspace"))
+
+
+@pytest.fixture(scope="session")
+def reference(tmp_path_factory: pytest.TempPathFactory, workshop: Workshop) -> Path:
+    """The course's own solutions as a submission; tests that change it take a copy."""
+    target = tmp_path_factory.mktemp("reference") / "pair"
+    build_reference([workshop], target)
+    return target
+
+
+@pytest.fixture
+def finished(reference: Path, tmp_path: Path) -> Path:
+    """A finished submission of its own, to change at will, alone in a class."""
+    return Path(shutil.copytree(reference, tmp_path / "class" / "pair"))

@@ -1,0 +1,162 @@
+"""The child: whatever it does, it ends, leaves nothing behind, and says no more than it did."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from instructor.sandbox import Limits, run_child
+from instructor.sandbox.process import MIB, ChildRun, adopt_orphans, running_below
+
+GATE = {"module": "lab.gate", "decide": "decide", "load": "load", "error": "Refused"}
+CASES = [{"id": name, "document": name, "arguments": []} for name in ("one", "two")]
+WRITE_TO_ALL = """
+import os
+for fd in range(3, 20):
+    try:
+        {}
+    except OSError:
+        pass
+"""
+HEAD = "class Refused(ValueError):\n    pass\n\ndef load(path):\n    return None\n\n"
+
+
+def replay(tmp_path: Path, body: str, **limits: Any) -> ChildRun:
+    lab = tmp_path / "workspace" / "lab"
+    lab.mkdir(parents=True)
+    (lab / "__init__.py").write_text("")
+    (lab / "gate.py").write_text(HEAD + body)
+    job = {"kind": "gate", "workspace": str(lab.parent), "gate": GATE, "cases": CASES}
+    return run_child(job, tmp_path / "scratch", Limits(**{"wall_seconds": 10, **limits}))
+
+
+def answers(run: ChildRun) -> dict[str, str]:
+    return {m["id"]: m["verdict"] for m in run.messages if "id" in m}
+
+
+def test_a_gate_says_accept_reject_or_crash(tmp_path: Path) -> None:
+    refuse = "    if plan == 'one':\n        raise Refused('no')\n"
+
+    run = replay(tmp_path, f"def decide(plan):\n{refuse}    return plan[9]\n")
+
+    assert run.finished
+    assert answers(run) == {"one": "reject", "two": "crash"}
+
+
+@pytest.mark.parametrize(
+    ("body", "ending"),
+    [
+        ("while True: pass\n", "it was not done after 1 seconds"),
+        ("def decide(plan):\n    while True:\n        try:\n            while True: pass\n"
+         "        except BaseException: pass\n", "it was not done after 1 seconds"),
+        ("import os\nos._exit(0)\n", "it ended Python itself (exit code 0)"),
+        ("import ctypes\nctypes.string_at(0)\n", "it crashed Python (SIGSEGV)"),
+        ("import os\nos.kill(os.getpid(), 9)\n", "it was killed at a limit"),
+    ],
+    ids=["loop", "loop that catches everything", "os._exit", "segfault", "killed"],
+)  # fmt: skip
+def test_a_child_that_does_not_end_well_is_never_finished(
+    tmp_path: Path, body: str, ending: str
+) -> None:
+    run = replay(tmp_path, body, wall_seconds=1 if "True" in body else 10)
+
+    assert not run.finished
+    assert run.ending == ending
+
+
+def test_a_flood_of_output_ends_the_child(tmp_path: Path) -> None:
+    run = replay(tmp_path, "while True:\n    print('x' * 10_000)\n")
+
+    assert run.ending == "it printed more than 1 MiB"
+    assert run.output_bytes < 2 * MIB
+
+
+def test_a_flood_of_results_ends_the_child(tmp_path: Path) -> None:
+    run = replay(tmp_path, WRITE_TO_ALL.format("while True: os.write(fd, b'x' * 65536)"))
+
+    assert run.ending == "it returned more than 4 MiB"
+
+
+def test_forged_lines_are_not_results(tmp_path: Path) -> None:
+    run = replay(tmp_path, WRITE_TO_ALL.format("os.write(fd, b'not json\\n')"))
+
+    assert run.ending == "it sent something that is not a result"
+
+
+def test_memory_is_limited(tmp_path: Path) -> None:
+    body = "def decide(plan):\n    return 'x' * 3_000_000_000\n"
+
+    run = replay(tmp_path, body)
+
+    assert answers(run) == {"one": "crash", "two": "crash"}
+
+
+def test_the_childs_environment_holds_nothing_of_the_teachers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEACHERS_TOKEN", "secret")
+    body = "import os\ndef decide(plan):\n    return sorted(os.environ.items())\n"
+
+    run = replay(tmp_path, body)
+
+    said = next(m["text"] for m in run.messages if m.get("id") == "one")
+    assert "TEACHERS_TOKEN" not in said
+    assert str(tmp_path) in said
+
+
+def test_standard_input_is_empty(tmp_path: Path) -> None:
+    run = replay(tmp_path, "input()\n")
+
+    assert any("EOFError" in str(message.get("trouble")) for message in run.messages)
+
+
+def test_a_submission_without_lab_is_not_judged_on_ours(tmp_path: Path) -> None:
+    job = {"kind": "gate", "workspace": str(tmp_path), "cases": CASES}
+    gate = {"module": "lab.plan_gate", "decide": "gate_plan", "load": "load_plan"}
+
+    run = run_child(
+        {**job, "gate": {**gate, "error": "PlanRejected"}}, tmp_path / "scratch", Limits()
+    )
+
+    assert "No module named 'lab'" in run.messages[0]["trouble"]
+
+
+def test_a_daemon_that_detaches_itself_is_ended(tmp_path: Path) -> None:
+    adopt_orphans()
+    mark = tmp_path / "pid"
+    body = f"""
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    open({str(mark)!r}, "w").write(str(os.getpid()))
+    time.sleep(600)
+while not (os.path.exists({str(mark)!r}) and open({str(mark)!r}).read()):
+    time.sleep(0.01)
+
+def decide(plan):
+    return plan
+"""
+    before = running_below()
+    begun = time.monotonic()
+
+    run = replay(tmp_path, body)
+
+    assert answers(run) == {"one": "accept", "two": "accept"}
+    assert not psutil.pid_exists(int(mark.read_text()))
+    assert running_below() <= before
+    assert time.monotonic() - begun < 9
+
+
+def test_the_grader_itself_keeps_its_limits(tmp_path: Path) -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+
+    replay(tmp_path, "def decide(plan):\n    return plan\n")
+
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+    assert Path.cwd() != tmp_path / "workspace"
