@@ -47,25 +47,31 @@ def gate_module() -> Any:
         stop(f"lab/plan_gate.py cannot be imported: {type(error).__name__}: {error}")
 
 
-def refusal(plan: Any, inventory: Any = None) -> Any:
+def refusal(plan: Any, name: str, inventory: Any = None) -> Any:
     """Give the gate's refusal of a plan, or stop with what happened in its place."""
     module = gate_module()
     try:
-        verdict = module.gate_plan(plan, inventory)
+        module.gate_plan(plan, inventory)
     except module.PlanRejected as error:
         return error
     except Exception as error:
-        stop(f"gate_plan raises {type(error).__name__}: {error}, which is not PlanRejected.")
-    stop(f"gate_plan accepts it: {verdict}")
+        stop(f"gate_plan raises {type(error).__name__}: {error} for {name}, not PlanRejected.")
+    stop(f"gate_plan accepts {name}.")
 
 
-def accepted(plan: Any, inventory: Any = None) -> Any:
+def accepted(plan: Any, name: str, inventory: Any = None) -> Any:
     """Give the gate's verdict on a plan that it accepts, or stop with the refusal."""
     module = gate_module()
     try:
         return module.gate_plan(plan, inventory)
     except Exception as error:
-        stop(f"gate_plan refuses it with {type(error).__name__}: {error}")
+        stop(f"gate_plan refuses {name} with {type(error).__name__}: {error}")
+
+
+def expect_named(error: Any, name: str, *parts: str) -> None:
+    missing = [part for part in parts if part not in str(error)]
+    if missing:
+        stop(f"The refusal of {name} does not name {' and '.join(missing)}: {error}")
 
 
 def schema_errors(plan: Any) -> list[str]:
@@ -182,64 +188,88 @@ def test_the_schema_refuses_a_key_that_nobody_named() -> None:
 # Block 2: validator
 
 
+def invented_plan() -> dict[str, Any]:
+    plan = sourced_plan()
+    plan["steps"][0]["args"]["account_id"] = "acct_0000"
+    return plan
+
+
 def test_the_gate_accepts_the_sourced_plan() -> None:
     """gate_plan returns status, tools and fact_ids for valid_plan.json."""
-    plan = sourced_plan()
     wanted = {
         "status": "dry_run_accepted",
         "tools": ["create_support_credit"],
         "fact_ids": ["fact_account", "fact_key", "fact_amount"],
     }
-    verdict = accepted(plan)
+    verdict = accepted(sourced_plan(), "valid_plan.json")
     if verdict != wanted:
         stop(f"gate_plan returns {verdict} for valid_plan.json, not {wanted}.")
 
 
-def test_the_gate_refuses_the_invented_account_and_names_it() -> None:
-    """gate_plan raises PlanRejected for assumed_plan.json, and its text names account_id."""
-    text = str(refusal(read("assumed_plan.json")))
-    if "account_id" not in text or "step_1" not in text:
-        stop(f"The refusal does not name step_1 and account_id: {text}")
+def test_the_gate_refuses_an_invented_account_and_names_it() -> None:
+    """gate_plan refuses an account id that no fact supplies, and names step_1 and account_id."""
+    name = "a plan whose account_id equals no fact"
+    expect_named(refusal(invented_plan(), name), name, "step_1", "account_id")
 
 
 def test_the_gate_refuses_the_live_flag() -> None:
-    """gate_plan raises PlanRejected for live_plan.json, and its text says live execution."""
-    text = str(refusal(read("live_plan.json")))
-    if "live execution" not in text:
-        stop(f"The refusal does not say live execution: {text}")
+    """gate_plan refuses a plan whose dry_run is false, and says live execution."""
+    plan = sourced_plan()
+    plan["dry_run"] = False
+    name = "a plan whose dry_run is false"
+    expect_named(refusal(plan, name), name, "live execution")
 
 
 def test_a_plan_without_facts_is_a_schema_rejection() -> None:
     """Without facts a plan is refused by the schema stage, and the text names facts."""
     plan = sourced_plan()
     plan.pop("facts", None)
-    text = str(refusal(plan))
-    if "facts" not in text:
-        stop(f"The refusal does not name facts: {text}")
+    expect_named(refusal(plan, "a plan without facts"), "a plan without facts", "facts")
 
 
 def test_a_refusal_keeps_its_problems_apart() -> None:
     """PlanRejected.problems has one text for each problem; the error's text joins them by "; "."""
-    plan = sourced_plan()
-    plan["steps"][0]["args"].update(account_id="acct_9999", amount_usd=99)
-    error = refusal(plan)
+    plan = invented_plan()
+    plan["steps"][0]["args"]["amount_usd"] = 99
+    error = refusal(plan, "a plan with two values that equal no fact")
     problems = tuple(getattr(error, "problems", ()))
     if len(problems) != 2 or str(error) != "; ".join(problems):
         stop(f"A plan with two problems has problems={problems!r} and the text {str(error)!r}.")
 
 
 def test_a_refused_plan_leaves_no_tool_log_line(caplog: pytest.LogCaptureFixture) -> None:
-    """The dry run logs the tools of valid_plan.json, and not one of assumed_plan.json."""
-    gate_module()
+    """The dry run logs the tools of an accepted plan, and not one of a refused plan."""
+    refusal(invented_plan(), "a plan whose account_id equals no fact")
+    accepted(sourced_plan(), "valid_plan.json")
     dry_run = importlib.import_module("lab.dry_run").dry_run
     caplog.set_level(logging.INFO)
-    with pytest.raises(Exception):  # noqa: B017, PT011  which refusal it is, is checked above
-        dry_run(read("assumed_plan.json"))
+    with pytest.raises(gate_module().PlanRejected):
+        dry_run(invented_plan())
     if caplog.records:
-        stop(f"assumed_plan.json left a log line: {caplog.records[0].getMessage()}")
-    accepted(read("valid_plan.json"))
-    if dry_run(read("valid_plan.json")) != ["create_support_credit"] or not caplog.records:
-        stop("The dry run of valid_plan.json logs no line for create_support_credit.")
+        stop(f"A refused plan left a log line: {caplog.records[0].getMessage()}")
+    if dry_run(sourced_plan()) != ["create_support_credit"] or len(caplog.records) != 1:
+        stop("The dry run of valid_plan.json does not log one line for create_support_credit.")
+
+
+# Block 3: tests
+
+
+def expect_one_difference(name: str, place: str) -> None:
+    differences = importlib.import_module("lab.strict_json").differences
+    found = differences(read("valid_plan.json"), read(name))
+    if found != [place]:
+        shown = ", ".join(found) or "nowhere"
+        stop(f"{name} and valid_plan.json differ at: {shown}. They must differ only at {place}.")
+
+
+def test_the_assumed_plan_differs_only_in_the_account_of_its_step() -> None:
+    """assumed_plan.json and valid_plan.json differ in args.account_id, and in no fact."""
+    expect_one_difference("assumed_plan.json", "/steps/0/args/account_id")
+
+
+def test_the_live_plan_differs_only_in_its_flag() -> None:
+    """live_plan.json and valid_plan.json differ in dry_run, and nowhere else."""
+    expect_one_difference("live_plan.json", "/dry_run")
 
 
 # Block 4: break it on purpose
@@ -247,23 +277,32 @@ def test_a_refused_plan_leaves_no_tool_log_line(caplog: pytest.LogCaptureFixture
 
 def test_the_rounded_credit_is_refused_by_your_gate() -> None:
     """Your gate refuses rounded_credit_plan.json and names step_1 and amount_usd."""
-    text = str(refusal(read("rounded_credit_plan.json")))
-    if "step_1" not in text or "amount_usd" not in text:
-        stop(f"The refusal of rounded_credit_plan.json does not name step_1 and amount_usd: {text}")
+    name = "rounded_credit_plan.json"
+    expect_named(refusal(read(name), name), name, "step_1", "amount_usd")
 
 
 def test_the_notification_with_a_sourced_address_is_accepted_by_your_gate() -> None:
     """Your gate, with your inventory, accepts notify_plan.json and its two tools."""
-    verdict = accepted(read("notify_plan.json"), read("inventory.json"))
-    if verdict.get("tools") != ["create_support_credit", "notify_account_email"]:
+    verdict = accepted(read("notify_plan.json"), "notify_plan.json", read("inventory.json"))
+    tools = verdict.get("tools") if isinstance(verdict, dict) else None
+    if tools != ["create_support_credit", "notify_account_email"]:
         stop(f"notify_plan.json does not have the two tools: {verdict}")
 
 
 def test_the_notification_without_an_address_is_refused_by_your_gate() -> None:
     """Your gate, with your inventory, refuses notify_without_email_plan.json and names email."""
-    text = str(refusal(read("notify_without_email_plan.json"), read("inventory.json")))
-    if "email" not in text:
-        stop(f"The refusal of notify_without_email_plan.json does not name email: {text}")
+    name = "notify_without_email_plan.json"
+    expect_named(refusal(read(name), name, read("inventory.json")), name, "email")
+
+
+def test_the_reject_strings_are_in_the_lab_notes() -> None:
+    """lab_notes.json holds what your gate said to the two refused plans of this block."""
+    notes = read("lab_notes.json")
+    for name in ("rounded_credit_plan.json", "notify_without_email_plan.json"):
+        said = notes.get(name) if isinstance(notes, dict) else None
+        text = str(refusal(read(name), name, read("inventory.json")))
+        if not isinstance(said, str) or said.strip() not in text or not said.strip():
+            stop(f"lab_notes.json does not hold, under {name}, what your gate says: {text}")
 
 
 # Block 5: debrief
@@ -282,7 +321,8 @@ def test_every_row_of_the_limits_is_decided() -> None:
 
 def test_your_gate_accepts_a_plan_that_is_wrong() -> None:
     """Your gate accepts accepted_but_wrong_plan.json, and it is not just valid_plan.json again."""
-    plan = read("accepted_but_wrong_plan.json")
+    name = "accepted_but_wrong_plan.json"
+    plan = read(name)
     if plan == read("valid_plan.json"):
-        stop("accepted_but_wrong_plan.json is still a copy of valid_plan.json.")
-    accepted(plan)
+        stop(f"{name} is still a copy of valid_plan.json.")
+    accepted(plan, name)

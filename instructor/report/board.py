@@ -1,5 +1,7 @@
 """The board in the terminal: pairs down, blocks across."""
 
+from textwrap import shorten
+
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -7,7 +9,6 @@ from rich.text import Text
 
 from instructor.report.model import Report, WorkshopReport
 from instructor.report.pages import MARKS
-from lab.suite import cut
 
 STYLES = {"pass": "green", "fail": "bold red", "blocked": "dim", "error": "bold magenta"}
 
@@ -43,7 +44,6 @@ def _marks(workshop: WorkshopReport) -> list[Text]:
 
 
 def _first(report: Report) -> str:
-    problem = report.first_problem
     remarks = len(report.remarks)
     note = f" ({remarks} remark{'' if remarks == 1 else 's'})" if remarks else ""
-    return (cut(problem.found, 110) if problem else "nothing") + note
+    return shorten(report.first_thing_to_do, 90, placeholder=" …") + note

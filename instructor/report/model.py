@@ -78,6 +78,14 @@ class Report:
         return json.loads(json.dumps({"version": data.pop("version"), **data}))  # type: ignore[no-any-return]
 
     @property
+    def first_thing_to_do(self) -> str:
+        """Say in one sentence what is open; what is not graded says so."""
+        problem = self.first_problem
+        if problem is None:
+            return "nothing"
+        return problem.found if problem.graded else f"(optional) {problem.found}"
+
+    @property
     def all_evidence(self) -> list[EvidenceReport]:
         """List the evidence of every block, in order."""
         blocks = (block for workshop in self.workshops for block in workshop.blocks)

@@ -47,14 +47,13 @@ def gradebook(reports: list[Report]) -> str:
     columns = list(dict.fromkeys(name for report in reports for name, _ in _graded(report)))
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["submission", *columns, "reached", "blocks", "sandbox", "first_problem"])
+    writer.writerow(["submission", *columns, "reached", "blocks", "sandbox", "first_thing_to_do"])
     for report in reports:
         outcomes = {name: block.outcome for name, block in _graded(report)}
-        problem = report.first_problem
         reached = sum(outcome == "pass" for outcome in outcomes.values())
         row = [outcomes.get(column, "") for column in columns]
-        first = f"{problem.id}: {problem.found}" if problem else ""
-        writer.writerow([report.submission, *row, reached, len(outcomes), report.sandbox, first])
+        summary = [reached, len(outcomes), report.sandbox, report.first_thing_to_do]
+        writer.writerow([report.submission, *row, *summary])
     return file.getvalue()
 
 

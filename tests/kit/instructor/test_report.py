@@ -85,7 +85,7 @@ def test_every_name_comes_back_from_the_gradebook_as_it_was() -> None:
 
     assert [row["submission"] for row in rows] == ODD_NAMES
     assert {row["plan_gate.inventory"] for row in rows} == {"fail"}
-    assert {row["first_problem"] for row in rows} == {'a.b: a, "b"'}
+    assert {row["first_thing_to_do"] for row in rows} == {'a, "b"'}
 
 
 def test_pages_escape_what_a_student_wrote(tmp_path: Path, workshop: Workshop) -> None:
