@@ -47,7 +47,16 @@ def gate_module() -> Any:
         stop(f"lab/plan_gate.py cannot be imported: {type(error).__name__}: {error}")
 
 
-def refusal(plan: Any, name: str, inventory: Any = None) -> Any:
+# What to look at when a plan gets past a stage, or breaks it.
+STAGES = {
+    "schema": "Does gate_plan call validate_schema first, and raise on what it returns?",
+    "bindings": "Does gate_plan call validate_bindings, and raise on what it returns?",
+    "inventory": "Does gate_plan call validate_inventory where it is given an inventory?",
+    "dry_run": "Does gate_plan end by refusing a plan whose dry_run is not True?",
+}
+
+
+def refusal(plan: Any, name: str, stage: str, inventory: Any = None) -> Any:
     """Give the gate's refusal of a plan, or stop with what happened in its place."""
     module = gate_module()
     try:
@@ -55,8 +64,9 @@ def refusal(plan: Any, name: str, inventory: Any = None) -> Any:
     except module.PlanRejected as error:
         return error
     except Exception as error:
-        stop(f"gate_plan raises {type(error).__name__}: {error} for {name}, not PlanRejected.")
-    stop(f"gate_plan accepts {name}.")
+        raised = f"{type(error).__name__}: {error}"
+        stop(f"gate_plan raises {raised} for {name}, not PlanRejected. {STAGES[stage]}")
+    stop(f"gate_plan accepts {name}. {STAGES[stage]}")
 
 
 def accepted(plan: Any, name: str, inventory: Any = None) -> Any:
@@ -209,7 +219,7 @@ def test_the_gate_accepts_the_sourced_plan() -> None:
 def test_the_gate_refuses_an_invented_account_and_names_it() -> None:
     """gate_plan refuses an account id that no fact supplies, and names step_1 and account_id."""
     name = "a plan whose account_id equals no fact"
-    expect_named(refusal(invented_plan(), name), name, "step_1", "account_id")
+    expect_named(refusal(invented_plan(), name, "bindings"), name, "step_1", "account_id")
 
 
 def test_the_gate_refuses_the_live_flag() -> None:
@@ -217,21 +227,22 @@ def test_the_gate_refuses_the_live_flag() -> None:
     plan = sourced_plan()
     plan["dry_run"] = False
     name = "a plan whose dry_run is false"
-    expect_named(refusal(plan, name), name, "live execution")
+    expect_named(refusal(plan, name, "dry_run"), name, "live execution")
 
 
 def test_a_plan_without_facts_is_a_schema_rejection() -> None:
     """Without facts a plan is refused by the schema stage, and the text names facts."""
     plan = sourced_plan()
     plan.pop("facts", None)
-    expect_named(refusal(plan, "a plan without facts"), "a plan without facts", "facts")
+    name = "a plan without facts"
+    expect_named(refusal(plan, name, "schema"), name, "facts")
 
 
 def test_a_refusal_keeps_its_problems_apart() -> None:
     """PlanRejected.problems has one text for each problem; the error's text joins them by "; "."""
     plan = invented_plan()
     plan["steps"][0]["args"]["amount_usd"] = 99
-    error = refusal(plan, "a plan with two values that equal no fact")
+    error = refusal(plan, "a plan with two values that equal no fact", "bindings")
     problems = tuple(getattr(error, "problems", ()))
     if len(problems) != 2 or str(error) != "; ".join(problems):
         stop(f"A plan with two problems has problems={problems!r} and the text {str(error)!r}.")
@@ -239,7 +250,7 @@ def test_a_refusal_keeps_its_problems_apart() -> None:
 
 def test_a_refused_plan_leaves_no_tool_log_line(caplog: pytest.LogCaptureFixture) -> None:
     """The dry run logs the tools of an accepted plan, and not one of a refused plan."""
-    refusal(invented_plan(), "a plan whose account_id equals no fact")
+    refusal(invented_plan(), "a plan whose account_id equals no fact", "bindings")
     accepted(sourced_plan(), "valid_plan.json")
     dry_run = importlib.import_module("lab.dry_run").dry_run
     caplog.set_level(logging.INFO)
@@ -278,7 +289,7 @@ def test_the_live_plan_differs_only_in_its_flag() -> None:
 def test_the_rounded_credit_is_refused_by_your_gate() -> None:
     """Your gate refuses rounded_credit_plan.json and names step_1 and amount_usd."""
     name = "rounded_credit_plan.json"
-    expect_named(refusal(read(name), name), name, "step_1", "amount_usd")
+    expect_named(refusal(read(name), name, "bindings"), name, "step_1", "amount_usd")
 
 
 def test_the_notification_with_a_sourced_address_is_accepted_by_your_gate() -> None:
@@ -292,7 +303,8 @@ def test_the_notification_with_a_sourced_address_is_accepted_by_your_gate() -> N
 def test_the_notification_without_an_address_is_refused_by_your_gate() -> None:
     """Your gate, with your inventory, refuses notify_without_email_plan.json and names email."""
     name = "notify_without_email_plan.json"
-    expect_named(refusal(read(name), name, read("inventory.json")), name, "email")
+    error = refusal(read(name), name, "inventory", read("inventory.json"))
+    expect_named(error, name, "email")
 
 
 def test_the_reject_strings_are_in_the_lab_notes() -> None:
@@ -300,7 +312,7 @@ def test_the_reject_strings_are_in_the_lab_notes() -> None:
     notes = read("lab_notes.json")
     for name in ("rounded_credit_plan.json", "notify_without_email_plan.json"):
         said = notes.get(name) if isinstance(notes, dict) else None
-        text = str(refusal(read(name), name, read("inventory.json")))
+        text = str(refusal(read(name), name, "inventory", read("inventory.json")))
         if not isinstance(said, str) or said.strip() not in text or not said.strip():
             stop(f"lab_notes.json does not hold, under {name}, what your gate says: {text}")
 

@@ -16,8 +16,14 @@ STYLES = {"pass": "green", "fail": "bold red", "blocked": "dim", "error": "bold 
 def print_board(reports: list[Report], console: Console) -> None:
     """Print one table a workshop, and what the marks mean."""
     for workshop in reports[0].workshops:
-        table = Table(title=workshop.title, title_justify="left", box=SIMPLE_HEAD)
-        table.add_column("submission", overflow="fold", max_width=24)
+        table = Table(
+            title=workshop.title,
+            title_justify="left",
+            box=SIMPLE_HEAD,
+            pad_edge=False,
+            padding=(0, 1, 0, 0),
+        )
+        table.add_column("submission", overflow="fold", max_width=26)
         blocks = [block for block in workshop.blocks if block.graded]
         for number, _ in enumerate(blocks):
             table.add_column(str(number), justify="center", width=1)
@@ -46,4 +52,4 @@ def _marks(workshop: WorkshopReport) -> list[Text]:
 def _first(report: Report) -> str:
     remarks = len(report.remarks)
     note = f" ({remarks} remark{'' if remarks == 1 else 's'})" if remarks else ""
-    return shorten(report.first_thing_to_do, 90, placeholder=" …") + note
+    return shorten(report.first_thing_to_do, 80, placeholder=" …") + note
