@@ -1,0 +1,83 @@
+"""The main job through the real command: build the sample class, grade it, say where to look.
+
+The golden reports are the whole of what grading says. Renew them with UPDATE_GOLDEN=1 and review
+the diff as you would review code.
+"""
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+
+from jsonschema import Draft202012Validator
+
+from instructor.answer_key import load_answer_key
+from instructor.classroom import load_pairs
+from instructor.report.model import report_schema
+from lab.workshop import Workshop
+from tests.kit.command import Ended, instructor
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+
+
+def test_the_demo_grades_the_sample_class_as_golden_reports_say(
+    tmp_path: Path, workshop: Workshop
+) -> None:
+    done = instructor("demo", "--to", tmp_path / "demo", "--workers", "2")
+
+    assert (done.code, done.err) == (0, "")
+    report = tmp_path / "demo" / "report"
+    said = {path.parent.name: _read(path) for path in sorted(report.glob("*/report.json"))}
+    assert set(said) == {pair.name for pair in load_pairs()}
+    _compare(said)
+    _check_board(done)
+    _check_gradebook(report / "gradebook.csv", said)
+    _check_that_no_hidden_case_shows(report, workshop)
+    _check_that_nothing_stays_behind(tmp_path / "demo")
+
+
+def _read(path: Path) -> dict[str, object]:
+    data: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
+    Draft202012Validator(report_schema()).validate(data)
+    return data
+
+
+def _compare(said: dict[str, dict[str, object]]) -> None:
+    for name, report in said.items():
+        path = GOLDEN / f"{name}.json"
+        if os.environ.get("UPDATE_GOLDEN"):
+            text = json.dumps(report, indent=2, ensure_ascii=False)
+            path.write_text(text + "\n", encoding="utf-8")
+        assert report == json.loads(path.read_text(encoding="utf-8")), name
+    assert {path.stem for path in GOLDEN.iterdir()} == set(said)
+
+
+def _check_board(done: Ended) -> None:
+    for pair in load_pairs():
+        assert pair.name[:20] in done.out
+    assert "11/11" in done.out
+    assert "index.html" in done.out
+
+
+def _check_gradebook(path: Path, said: dict[str, dict[str, object]]) -> None:
+    rows = {row["submission"]: row for row in csv.DictReader(io.StringIO(path.read_text("utf-8")))}
+    assert set(rows) == set(said)
+    for pair in load_pairs():
+        outcomes = {block: rows[pair.name][f"plan_gate.{block}"] for block in pair.outcomes}
+        assert outcomes == pair.outcomes
+
+
+def _check_that_no_hidden_case_shows(report: Path, workshop: Workshop) -> None:
+    pages = "".join(path.read_text(encoding="utf-8") for path in report.rglob("*.*"))
+    hidden = ["acct_7310", "cred-7310", "billing@example.net", "fact_owner", "double charge"]
+    hidden += [case.id for case in load_answer_key(workshop).cases]
+    assert len(pages) > 10_000
+    assert [text for text in hidden if text in pages] == []
+
+
+def _check_that_nothing_stays_behind(demo: Path) -> None:
+    expected = {"class", "report", ".sample-class"}
+    assert {path.name for path in demo.iterdir()} == expected
+    assert not (demo / "report" / ".work").exists()
+    assert list((demo / "class").rglob("__pycache__")) == []
