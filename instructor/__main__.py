@@ -29,6 +29,7 @@ console = Console()
 PROBLEMS, USAGE, FAILED = 1, 2, 3
 CORES = os.cpu_count() or 2
 Workers = Annotated[int, typer.Option(min=1, help="How many submissions at once.")]
+Seconds = Annotated[float, typer.Option(min=0.1, help="Time limit of one run of tests or cases.")]
 CellSeconds = Annotated[float, typer.Option(min=0.1, help="Time limit of a notebook cell.")]
 
 
@@ -59,9 +60,10 @@ def grade(
     workshop: Annotated[list[str] | None, typer.Option(help="Only this one; repeatable.")] = None,
     workers: Workers = CORES,
     cell_seconds: CellSeconds = 10.0,
+    seconds: Seconds = 10.0,
 ) -> None:
     """Grade a class block by block; exits with 0 whatever the scores."""
-    _grade(folder, out, Options(tuple(workshop or ()), workers, cell_seconds))
+    _grade(folder, out, Options(tuple(workshop or ()), workers, cell_seconds, seconds))
 
 
 @app.command()

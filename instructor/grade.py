@@ -30,6 +30,7 @@ class Options:
     workshops: tuple[str, ...] = ()
     workers: int = 2
     cell_seconds: float = 10.0
+    seconds: float = 10.0
 
 
 def grade_class(folder: Path, out: Path, options: Options, progress: Progress) -> list[Report]:
@@ -44,7 +45,14 @@ def grade_class(folder: Path, out: Path, options: Options, progress: Progress) -
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
     jobs = [
-        Job(name, path.resolve(), workshops, scratch.resolve(), options.cell_seconds)
+        Job(
+            name,
+            path.resolve(),
+            workshops,
+            scratch.resolve(),
+            options.cell_seconds,
+            options.seconds,
+        )
         for name, path in submissions.items()
     ]
     reports: dict[str, Report] = {}

@@ -1,12 +1,15 @@
 """One submission in, one report out. Whatever is handed in, this returns a report."""
 
+import math
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from instructor import COURSE
 from instructor.answer_key import load_answer_key
 from instructor.evidence import KINDS, Bench, Finding
 from instructor.report.model import (
@@ -17,12 +20,16 @@ from instructor.report.model import (
     WorkshopReport,
     block_outcome,
 )
-from instructor.sandbox import TIER
+from instructor.sandbox import TIER, Limits
 from instructor.submission import take_snapshot
 from lab.suite import cut
 from lab.workshop import Evidence, Workshop
 
 # Colour codes and control characters of a student's output; tab and newline become spaces.
+# Where Python, its packages and this course lie on the grader's machine is nobody's business.
+_PLACES = re.compile(
+    "|".join(re.escape(place) for place in (str(COURSE), sys.prefix, sys.base_prefix))
+)
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -35,6 +42,7 @@ class Job:
     workshops: tuple[Workshop, ...]
     scratch: Path
     cell_seconds: float = 10.0
+    seconds: float = 10.0
 
 
 def judge_submission(job: Job) -> Report:
@@ -63,9 +71,9 @@ def failed_report(job: Job, reason: str) -> Report:
 
 
 def _judge_workshop(workshop: Workshop, snapshot: Path, scratch: Path, job: Job) -> WorkshopReport:
-    bench = Bench(
-        workshop, load_answer_key(workshop), snapshot, scratch, cell_seconds=job.cell_seconds
-    )
+    limits = Limits(wall_seconds=job.seconds, cpu_seconds=math.ceil(job.seconds))
+    answers = load_answer_key(workshop)
+    bench = Bench(workshop, answers, snapshot, scratch, limits, job.cell_seconds)
     found: dict[str, Finding] = {}
     for evidence in _in_order(workshop.evidence):
         found[evidence.id] = _blocked(evidence, workshop, found) or _judge(evidence, bench)
@@ -124,5 +132,5 @@ def _evidence_report(evidence: Evidence, finding: Finding) -> EvidenceReport:
 
 
 def plain(text: str) -> str:
-    """Take control characters and line breaks out of a text that a student may have written."""
-    return " ".join(_CONTROL.sub(" ", text).split())
+    """Take control characters, line breaks and this machine's paths out of a student's text."""
+    return " ".join(_CONTROL.sub(" ", _PLACES.sub("…", text)).split())

@@ -6,7 +6,7 @@ report and judge it the same way. pytest's exit code is never looked at: it is 0
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -61,11 +61,13 @@ class SuiteVerdict:
     expected: str
 
 
-def run_suite(root: Path, file: str) -> SuiteReport:
-    """Run the tests of one file, given relative to ``root``, in this process."""
+def run_suite(root: Path, file: str, names: Sequence[str] = ()) -> SuiteReport:
+    """Run the tests of one file, given relative to ``root``, in this process; all without names."""
     recorder = _Recorder(root)
+    path = str(root / file)
     arguments = [
-        str(root / file), "-c", os.devnull, "--rootdir", str(root), "--confcutdir", str(root),
+        *([f"{path}::{name}" for name in names] or [path]),
+        "-c", os.devnull, "--rootdir", str(root), "--confcutdir", str(root),
         "--noconftest", "--import-mode=importlib", "--assert=plain", "--capture=sys",
         *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
     ]  # fmt: skip
@@ -129,9 +131,11 @@ class _Recorder:
         report = yield
         if report.failed and not self._trouble:
             call = getattr(report, "call", None)
-            lines = [line for line in report.longreprtext.splitlines() if line.strip()]
+            lines = [
+                line[1:].strip() for line in report.longreprtext.splitlines() if line[:2] == "E "
+            ]
             raised = describe(call.excinfo, self._root) if call and call.excinfo else ""
-            self._trouble = cut(raised or (lines[-1] if lines else f"{collector.name} fails"))
+            self._trouble = cut(lines[-1] if lines else raised or f"{collector.name} fails")
         return report
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:

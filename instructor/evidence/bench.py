@@ -1,5 +1,6 @@
 """The bench on which one submission lies while its evidence is judged."""
 
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -12,8 +13,10 @@ from instructor.answer_key import AnswerKey
 from instructor.sandbox import ChildRun, Limits, run_child
 from instructor.sandbox.process import Message
 from lab.strict_json import NotStrictJson, load_json
-from lab.suite import SuiteReport
 from lab.workshop import Evidence, Workshop
+
+# How often a job is taken up again after a row has ended its child.
+RESTARTS = 2
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,14 @@ class Finding:
     found: str
     expected: str = ""
     next: str = ""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What was said about each row of a job, by its id; ``trouble`` says why no row was reached."""
+
+    answers: dict[str, Message]
+    trouble: str = ""
 
 
 Judge = Callable[[Evidence, "Bench"], Finding]
@@ -43,8 +54,8 @@ class Bench:
     scratch: Path
     limits: Limits = field(default_factory=Limits)
     cell_seconds: float = 10.0
-    replays: dict[str, dict[str, Message]] = field(default_factory=dict)
-    baselines: dict[str, SuiteReport | None] = field(default_factory=dict)
+    replays: dict[str, Rows] = field(default_factory=dict)
+    suites: dict[str, Rows] = field(default_factory=dict)
 
     def load(self, file: str) -> Any:
         """Read one JSON file of the submission; raise ``Unusable`` with what is wrong."""
@@ -55,6 +66,10 @@ class Bench:
             return load_json(path)
         except NotStrictJson as error:
             raise Unusable(f"{file} cannot be read as JSON: {error}.") from error
+
+    def shown(self, text: str) -> str:
+        """Shorten the paths of this bench's copies to what a student knows them as."""
+        return re.sub(rf"{re.escape(str(self.scratch))}/\S*?/workspace/?", "", text)
 
     @contextmanager
     def copy(self) -> Iterator[tuple[Path, Path]]:
@@ -72,9 +87,47 @@ class Bench:
         job: Message,
         answer: Callable[[Message], Message] | None = None,
         limits: Limits | None = None,
-    ) -> tuple[ChildRun, Path]:
-        """Run one job in the sandbox, on a copy of its own; give the run and the copy's path."""
+    ) -> ChildRun:
+        """Run one job in the sandbox, on a copy of its own."""
         with self.copy() as (workspace, scratch):
             job = {**job, "workspace": str(workspace)}
-            run = run_child(job, scratch, limits or self.limits, answer)
-        return run, workspace
+            return run_child(job, scratch, limits or self.limits, answer)
+
+    def run_rows(
+        self,
+        job: Message,
+        rows: list[Message],
+        answer: Callable[[Message], Message] | None = None,
+        limits: Limits | None = None,
+    ) -> Rows:
+        """Run the rows of a job and gather what is said about each.
+
+        A row that ends the child gets its ending as its answer, and the rows after it go on in
+        another child, ``RESTARTS`` times.
+        """
+        answers: dict[str, Message] = {}
+        left = {str(row["id"]): row for row in rows}
+        for _ in range(RESTARTS + 1):
+            run = self.run({**job, "rows": list(left.values())}, answer, limits)
+            reached = _gather(run, left, answers)
+            if run.finished:
+                break
+            if not reached:
+                return Rows(answers, run.ending)
+            left = {name: row for name, row in left.items() if name not in answers}
+        trouble = next((str(m["trouble"]) for m in run.messages if "trouble" in m), "")
+        return Rows(answers, self.shown(trouble))
+
+
+def _gather(run: ChildRun, asked: dict[str, Message], answers: dict[str, Message]) -> list[str]:
+    """Add what a run said to the answers; give the rows that it reached."""
+    reached = []
+    for message in run.messages:
+        begun, name = message.get("begin"), message.get("id")
+        if isinstance(begun, str) and begun in asked:
+            reached.append(begun)
+        if isinstance(name, str) and name in asked:
+            answers[name] = {**answers.get(name, {}), **message}
+    if reached and not run.finished:
+        answers[reached[-1]] = {"id": reached[-1], "ending": run.ending}
+    return reached

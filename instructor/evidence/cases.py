@@ -10,27 +10,29 @@ from collections.abc import Iterator
 from typing import Any
 
 from instructor.answer_key import Case, Rule, reference
-from instructor.evidence.bench import Bench, Finding, Unusable
+from instructor.evidence.bench import Bench, Finding, Rows, Unusable
 from instructor.sandbox.process import Message
 from lab.strict_json import same_json
+from lab.suite import cut
 from lab.workshop import Evidence
-
-RESTARTS = 3
 
 
 def judge(evidence: Evidence, bench: Bench) -> Finding:
     """Judge the cases of one rule on what the submission said to them."""
     rule = bench.answers.rules[evidence.options["rule"]]
     try:
-        answers = _answers(rule, evidence, bench)
+        rows = _replay(rule, evidence, bench)
     except Unusable as error:
         return Finding("fail", str(error), rule.expected)
+    if rows.trouble:
+        file = bench.workshop.gate.file
+        return Finding("fail", f"{file} cannot be used: {cut(rows.trouble, 300)}.", rule.expected)
     cases = [case for case in bench.answers.cases if case.rule == rule.id]
-    return _finding(rule, cases, answers, bench)
+    return _finding(rule, cases, rows.answers, bench)
 
 
-def _answers(rule: Rule, evidence: Evidence, bench: Bench) -> dict[str, Message]:
-    """Replay every case of the rule's subject once for all its rules."""
+def _replay(rule: Rule, evidence: Evidence, bench: Bench) -> Rows:
+    """Replay every case of the rule's subject, once for all its rules."""
     if rule.subject not in bench.replays:
         ids = {name for name, other in bench.answers.rules.items() if other.subject == rule.subject}
         cases = [case for case in bench.answers.cases if case.rule in ids]
@@ -39,13 +41,13 @@ def _answers(rule: Rule, evidence: Evidence, bench: Bench) -> dict[str, Message]
     return bench.replays[rule.subject]
 
 
-def _replay_gate(cases: list[Case], _: Evidence, bench: Bench) -> dict[str, Message]:
+def _replay_gate(cases: list[Case], _: Evidence, bench: Bench) -> Rows:
     gate = bench.workshop.gate
     if not (bench.snapshot / gate.file).is_file():
         raise Unusable(f"{gate.file} is missing.")
     names = {"module": gate.module, "decide": gate.decide, "load": gate.load, "error": gate.error}
     rows = [_gate_input(case, bench) for case in cases]
-    return _replay({"kind": "gate", "gate": names}, rows, bench)
+    return bench.run_rows({"kind": "gate", "gate": names}, rows)
 
 
 def _gate_input(case: Case, bench: Bench) -> Message:
@@ -65,42 +67,20 @@ def _arguments(case: Case, bench: Bench) -> list[Any]:
     return [inventory] if case.evidence is None else [inventory, case.evidence]
 
 
-def _replay_schema(cases: list[Case], evidence: Evidence, bench: Bench) -> dict[str, Message]:
+def _replay_schema(cases: list[Case], evidence: Evidence, bench: Bench) -> Rows:
     schema = bench.load(evidence.options["file"])
     if not isinstance(schema, dict):
         raise Unusable(f"{evidence.options['file']} is not a JSON object.")
-    rows = [{"id": case.id, "document": case.document} for case in cases]
-    return _replay({"kind": "schema", "schema": schema}, rows, bench)
+    rows: list[Message] = [{"id": case.id, "document": case.document} for case in cases]
+    return bench.run_rows({"kind": "schema", "schema": schema}, rows)
 
 
-def _replay(job: Message, rows: list[Message], bench: Bench) -> dict[str, Message]:
-    """Run the rows; a row that ends or hangs the child is its own answer, and the rest go on."""
-    said: dict[str, Message] = {}
-    left = rows
-    for _ in range(RESTARTS + 1):
-        run, _copy = bench.run({**job, "cases": left})
-        begun = [message["begin"] for message in run.messages if "begin" in message]
-        trouble = next((str(m["trouble"]) for m in run.messages if "trouble" in m), None)
-        if trouble is not None:
-            raise Unusable(f"{bench.workshop.gate.file} cannot be imported: {trouble[:300]}.")
-        said |= {m["id"]: m for m in run.messages if isinstance(m.get("id"), str)}
-        if run.finished:
-            break
-        if not begun:
-            raise Unusable(f"{bench.workshop.gate.file} cannot be imported: {run.ending}.")
-        said.setdefault(begun[-1], {"id": begun[-1], "verdict": "crash", "text": run.ending})
-        left = [row for row in left if row["id"] not in said]
-    return said
-
-
-def _replay_data(cases: list[Case], evidence: Evidence, bench: Bench) -> dict[str, Message]:
+def _replay_data(cases: list[Case], evidence: Evidence, bench: Bench) -> Rows:
     """Let the reference gate decide with the submission's data in the place of ours."""
     gate = bench.workshop.gate
     module = reference(gate)
     data = bench.load(evidence.options["file"])
-    return {
-        case.id: {"id": case.id, **_decide(module, gate, case.document, data)} for case in cases
-    }
+    return Rows({case.id: _decide(module, gate, case.document, data) for case in cases})
 
 
 def _decide(module: Any, gate: Any, document: Any, data: Any) -> Message:

@@ -5,6 +5,8 @@ would hide a failure are not believed, and the cells that ran are counted.
 """
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -31,7 +33,7 @@ EXPECTED = "Every cell runs to its end."
 
 
 class TooMuchOutput(Exception):  # noqa: N818  a finding, not a fault of ours
-    """A notebook sent more than it may."""
+    """A notebook sent more than it may, and its kernel was ended."""
 
 
 @dataclass
@@ -55,12 +57,16 @@ class LimitedClient(NotebookClient):
     """nbclient with a cap on what a notebook may send; it has none of its own."""
 
     output_limit = MIB
+    flooded = False
 
     def process_message(self, msg: dict[str, Any], cell: Any, cell_index: int) -> Any:
         """Count a message's size before it is kept."""
         self._received = getattr(self, "_received", 0) + len(str(msg.get("content", "")))
         if self._received > self.output_limit:
-            raise TooMuchOutput(f"sends more than {self.output_limit // MIB} MiB of output")
+            # Raising alone would let the cell print on until its time is up.
+            self.flooded = True
+            os.kill(getattr(self.km, "provisioner").pid, signal.SIGKILL)  # noqa: B009  untyped there
+            raise TooMuchOutput
         return super().process_message(msg, cell, cell_index)
 
 
@@ -143,16 +149,18 @@ def _execute(notebook: Any, file: str, bench: Bench, trace: Trace) -> str:
             )
         except (CellTimeoutError, CellExecutionError, DeadKernelError, TooMuchOutput) as error:
             cell = _cell_name(notebook, trace.begun)
-            return f"{cell} {_what_stopped(error, bench.cell_seconds)}"
+            if client.flooded:
+                return f"{cell} sends more than {client.output_limit // MIB} MiB of output"
+            return f"{cell} {_what_stopped(error, bench)}"
     return _hidden_errors(notebook)
 
 
-def _what_stopped(error: Exception, cell_seconds: float) -> str:
+def _what_stopped(error: Exception, bench: Bench) -> str:
     if isinstance(error, CellExecutionError):
-        return f"raises {error.ename}: {cut(str(error.evalue), 200)}"
+        return f"raises {error.ename}: {cut(bench.shown(str(error.evalue)), 300)}"
     if isinstance(error, CellTimeoutError):
-        return f"was not done after {cell_seconds:g} seconds"
-    return str(error) if isinstance(error, TooMuchOutput) else "ends Python itself"
+        return f"was not done after {bench.cell_seconds:g} seconds"
+    return "ends Python itself"
 
 
 def _manager(workspace: Path, sockets: Path, bench: Bench) -> AsyncKernelManager:

@@ -4,37 +4,61 @@
 that many tests of any name must pass, and every test that is there.
 """
 
-from instructor.evidence.bench import Bench, Finding
-from instructor.sandbox.process import ChildRun
+from collections.abc import Callable
+from dataclasses import replace
+
+from instructor.evidence.bench import Bench, Finding, Rows
+from instructor.sandbox.process import Message
 from lab.suite import SuiteReport, SuiteVerdict, judge_own
 from lab.suite import judge as judge_tests
 from lab.workshop import Evidence
 
+# For starting Python and pytest, once for all runs of a job.
+START_SECONDS = 10.0
+
 
 def judge(evidence: Evidence, bench: Bench) -> Finding:
-    """Run the file in the sandbox and judge its report here."""
+    """Run the tests in the sandbox and judge their report here."""
     file = evidence.options["file"]
     if not (bench.snapshot / file).is_file():
         return Finding("fail", f"{file} is missing.", "The file is there, with its tests.")
-    run, workspace = bench.run({"kind": "suite", "file": file})
-    report = read_report(run) if run.finished else None
+    rows = _all_suites(file, bench)
+    report = read_report(rows, evidence.id)
     if report is None:
-        return Finding("fail", f"The tests did not reach their end: {run.ending}.", "They end.")
+        ending = ending_of(rows, evidence.id)
+        return Finding("fail", f"The tests did not reach their end: {ending}.", "They end.")
     verdict = judge_report(evidence, report)
-    found = verdict.found.replace(f"{workspace}/", "")
-    return Finding("pass" if verdict.passed else "fail", found, verdict.expected)
+    outcome = "pass" if verdict.passed else "fail"
+    return Finding(outcome, bench.shown(verdict.found), verdict.expected)
 
 
-def read_report(run: ChildRun, variant: int | None = None) -> SuiteReport | None:
-    """Find a run's one report; None where it is missing, doubled or misshapen."""
-    said = [message for message in run.messages if message.get("variant") == variant]
-    reports = [message["report"] for message in said if "report" in message]
-    if len(reports) != 1:
+def run_suites(
+    rows: list[Message], bench: Bench, answer: Callable[[Message], Message] | None = None
+) -> Rows:
+    """Run pytest files in one child, each in a fork and a time limit of its own.
+
+    A row has an ``id``, a ``file``, and where wanted ``tests`` and a ``remote`` gate.
+    """
+    seconds = bench.limits.wall_seconds
+    limits = replace(bench.limits, wall_seconds=START_SECONDS + seconds * len(rows))
+    return bench.run_rows({"kind": "suites", "seconds": seconds}, rows, answer, limits)
+
+
+def read_report(rows: Rows, name: str) -> SuiteReport | None:
+    """Read the report of one run; None where it is missing or misshapen, or the run broke off."""
+    said = rows.answers.get(name, {})
+    if "report" not in said or said.get("ending"):
         return None
     try:
-        return SuiteReport.from_json(reports[0])
+        return SuiteReport.from_json(said["report"])
     except (KeyError, TypeError, AttributeError):
         return None
+
+
+def ending_of(rows: Rows, name: str) -> str:
+    """Say how a run without a report ended."""
+    said = rows.answers.get(name, {})
+    return str(said.get("ending") or rows.trouble or "it said nothing")
 
 
 def judge_report(evidence: Evidence, report: SuiteReport) -> SuiteVerdict:
@@ -42,3 +66,15 @@ def judge_report(evidence: Evidence, report: SuiteReport) -> SuiteVerdict:
     if "tests" in evidence.options:
         return judge_tests(report, evidence.options["tests"])
     return judge_own(report, evidence.options["at_least"])
+
+
+def _all_suites(file: str, bench: Bench) -> Rows:
+    """Run every suite of the workshop that uses a file, once for all of its evidence."""
+    if file not in bench.suites:
+        rows = [
+            {"id": item.id, "file": file, "tests": item.options.get("tests", [])}
+            for item in bench.workshop.evidence
+            if item.kind == "suite" and item.options["file"] == file
+        ]
+        bench.suites[file] = run_suites(rows, bench)
+    return bench.suites[file]

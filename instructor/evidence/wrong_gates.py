@@ -9,18 +9,16 @@ import base64
 import json
 import tempfile
 import types
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from instructor.answer_key import WrongGate, build_gate, reference
-from instructor.evidence.bench import Bench, Finding
-from instructor.evidence.suites import read_report
+from instructor.evidence.bench import Bench, Finding, Rows
+from instructor.evidence.suites import ending_of, read_report, run_suites
 from instructor.sandbox.process import Message
-from lab.suite import SuiteReport
 from lab.workshop import Evidence, Gate
 
-SECONDS_A_GATE = 2.0
+REFERENCE = "reference"
 
 
 class GateServer:
@@ -62,13 +60,14 @@ def judge(evidence: Evidence, bench: Bench) -> Finding:
     file = evidence.options["file"]
     if not (bench.snapshot / file).is_file():
         return Finding("fail", f"{file} is missing.", evidence.title)
-    baseline = _baseline(bench, file)
-    trouble = _trouble(baseline)
-    if evidence.options["layer"] == "reference":
-        return _on_reference(evidence, baseline, trouble)
+    trouble = bench.shown(_trouble(bench, file))
+    layer = evidence.options["layer"]
+    if layer == "reference":
+        found = trouble or "Your tests pass on a correct gate."
+        return Finding("fail" if trouble else "pass", found, evidence.title)
     if trouble:
         return Finding("blocked", f"Your tests do not pass on a correct gate yet. {trouble}")
-    gates = [gate for gate in bench.answers.wrong_gates if gate.layer == evidence.options["layer"]]
+    gates = [gate for gate in bench.answers.wrong_gates if gate.layer == layer]
     caught = _catches(bench, file, gates)
     missed = [gate.slip for gate in gates if gate.id not in caught]
     if missed:
@@ -78,22 +77,14 @@ def judge(evidence: Evidence, bench: Bench) -> Finding:
     return Finding("pass", f"Your tests catch {len(gates)} of {len(gates)} wrong gates.")
 
 
-def _baseline(bench: Bench, file: str) -> SuiteReport | None:
-    """Run the tests on the reference, once for all layers."""
-    if file not in bench.baselines:
-        bench.baselines[file] = _run_on(bench, file, [reference(bench.workshop.gate)])[0][0]
-    return bench.baselines[file]
-
-
-def _on_reference(evidence: Evidence, report: SuiteReport | None, trouble: str) -> Finding:
-    if trouble or report is None:
-        return Finding("fail", trouble, evidence.title)
-    return Finding("pass", f"All {len(report.tests)} of your tests pass on a correct gate.")
-
-
-def _trouble(report: SuiteReport | None) -> str:
+def _trouble(bench: Bench, file: str) -> str:
+    """Run the tests on the reference, once for all layers; say what does not pass there."""
+    key = f"{file} on the reference"
+    if key not in bench.suites:
+        bench.suites[key] = _run_on(bench, file, {REFERENCE: reference(bench.workshop.gate)})[0]
+    report = read_report(bench.suites[key], REFERENCE)
     if report is None:
-        return "Your tests did not reach their end."
+        return f"Your tests did not reach their end: {ending_of(bench.suites[key], REFERENCE)}."
     failing = [test for test in report.tests if test.outcome != "passed"]
     if failing:
         return f"{failing[0].name}: {failing[0].message or failing[0].outcome}"
@@ -104,27 +95,32 @@ def _trouble(report: SuiteReport | None) -> str:
 
 def _catches(bench: Bench, file: str, wrong: list[WrongGate]) -> set[str]:
     """Run the tests on each wrong gate; give the ids of those that a test noticed."""
-    gates = [build_gate(bench.workshop.gate, gate.source) for gate in wrong]
+    gates = {gate.id: build_gate(bench.workshop.gate, gate.source) for gate in wrong}
+    rows, servers = _run_on(bench, file, gates)
     caught = set()
-    for gate, (report, server) in zip(wrong, _run_on(bench, file, gates), strict=True):
+    for name, server in servers.items():
+        report = read_report(rows, name)
         tests = report.tests if report else ()
         if any(test.outcome == "failed" and test.name in server.differing for test in tests):
-            caught.add(gate.id)
+            caught.add(name)
     return caught
 
 
 def _run_on(
-    bench: Bench, file: str, subjects: list[types.ModuleType]
-) -> list[tuple[SuiteReport | None, GateServer]]:
-    """Run the tests once for each gate, in one child; give a report and the calls for each."""
+    bench: Bench, file: str, subjects: dict[str, types.ModuleType]
+) -> tuple[Rows, dict[str, GateServer]]:
+    """Run the tests once for each gate, in one child; give what they said and what they called."""
     gate = bench.workshop.gate
-    servers = [GateServer(gate, subject, reference(gate)) for subject in subjects]
+    right = reference(gate)
+    servers = {name: GateServer(gate, subject, right) for name, subject in subjects.items()}
+    # The sandbox learns a number for each gate, never its name.
+    numbers = {str(number): name for number, name in enumerate(subjects)}
 
     def answer(message: Message) -> Message:
-        number = message.get("variant")
-        if type(number) is not int or not 0 <= number < len(servers):
+        row = numbers.get(str(message.get("row")))
+        if row is None:
             return {"crash": "ValueError", "text": "this call belongs to no run"}
-        return servers[number].answer(message)
+        return servers[row].answer(message)
 
     remote = {
         "module": gate.module,
@@ -132,12 +128,9 @@ def _run_on(
         "error": gate.error,
         "load": gate.load,
     }
-    job = {"kind": "variants", "file": file, "remote": remote, "variants": len(subjects)}
-    limits = replace(
-        bench.limits, wall_seconds=bench.limits.wall_seconds + SECONDS_A_GATE * len(subjects)
-    )
-    run, _ = bench.run(job, answer, limits)
-    return [(read_report(run, number), server) for number, server in enumerate(servers)]
+    rows: list[Message] = [{"id": number, "file": file, "remote": remote} for number in numbers]
+    ran = run_suites(rows, bench, answer)
+    return Rows({numbers[k]: v for k, v in ran.answers.items()}, ran.trouble), servers
 
 
 def _copied(value: Any) -> Any:

@@ -10,9 +10,11 @@ import importlib
 import importlib.util
 import json
 import os
+import signal
 import socket
 import sys
 import tempfile
+import time
 import types
 from pathlib import Path
 from typing import Any
@@ -49,28 +51,43 @@ def load_script(path: Path, name: str) -> types.ModuleType:
     return module
 
 
-def run_suite(job: dict[str, Any], line: Line) -> None:
-    """Run one pytest file of the submission on the submission's own gate."""
-    suite = load_script(HERE.parents[1] / "lab" / "suite.py", "_courseware_suite")
-    report = suite.run_suite(Path(job["workspace"]), job["file"])
-    line.send({"report": report.to_json()})
+def run_suites(job: dict[str, Any], line: Line) -> None:
+    """Run pytest files, each in a fork of its own, so that none can disturb another.
 
-
-def run_suite_on_variants(job: dict[str, Any], line: Line) -> None:
-    """Run one pytest file against several gates, none of which is in here.
-
-    Each run is a fork of this process, which has imported pytest and not one line of the student's.
+    This process imports pytest once and not one line of the student's. A row with ``remote`` runs
+    against a gate that is not in here: a stand-in for it asks the grader.
     """
     suite = load_script(HERE.parents[1] / "lab" / "suite.py", "_courseware_suite")
-    for number in range(job["variants"]):
+    for row in job["rows"]:
+        line.send({"begin": row["id"]})
         child = os.fork()
-        if child:
-            os.waitpid(child, 0)
-            continue
-        install_remote_gate({**job["remote"], "variant": number}, line)
-        report = suite.run_suite(Path(job["workspace"]), job["file"])
-        line.send({"variant": number, "report": report.to_json()})
-        os._exit(0)
+        if not child:
+            run_one_suite(suite, row, job, line)
+            os._exit(0)
+        ending = wait_for(child, job["seconds"])
+        line.send({"id": row["id"], "ending": ending})
+
+
+def run_one_suite(suite: Any, row: dict[str, Any], job: dict[str, Any], line: Line) -> None:
+    """Run one row's tests in this process and send what they said."""
+    if row.get("remote"):
+        install_remote_gate(row["remote"], row["id"], line)
+    report = suite.run_suite(Path(job["workspace"]), row["file"], row.get("tests", ()))
+    line.send({"id": row["id"], "report": report.to_json()})
+
+
+def wait_for(child: int, seconds: float) -> str:
+    """Wait for a fork, end it when its time is up, and say how it ended ("" for by itself)."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            code = os.waitstatus_to_exitcode(status)
+            return "" if code == 0 else f"it ended Python itself (exit code {code})"
+        time.sleep(0.002)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return f"it was not done after {seconds:g} seconds"
 
 
 def replay_gate(job: dict[str, Any], line: Line) -> None:
@@ -83,7 +100,7 @@ def replay_gate(job: dict[str, Any], line: Line) -> None:
     except BaseException as error:  # noqa: BLE001  sys.exit() at import is a finding too
         line.send({"trouble": f"{type(error).__name__}: {text_of(error)}"})
         return
-    for case in job["cases"]:
+    for case in job["rows"]:
         line.send({"begin": case["id"]})
         line.send({"id": case["id"], **decide_one(case, decide, load, refusal)})
 
@@ -114,7 +131,7 @@ def replay_schema(job: dict[str, Any], line: Line) -> None:
 
     # An empty registry: a schema that refers to an address is an error, never a download.
     validator = Draft202012Validator(job["schema"], registry=Registry())
-    for case in job["cases"]:
+    for case in job["rows"]:
         line.send({"begin": case["id"]})
         try:
             errors = [
@@ -130,36 +147,28 @@ def replay_schema(job: dict[str, Any], line: Line) -> None:
         )
 
 
-def install_remote_gate(remote: dict[str, Any], line: Line) -> None:
+def install_remote_gate(remote: dict[str, Any], row: str, line: Line) -> None:
     """Put a stand-in where the student's gate module would be; its functions ask the grader."""
     module = types.ModuleType(remote["module"])
     module.__file__ = "the gate under test"
     refusal = type(remote["error"], (ValueError,), {"problems": ()})
     setattr(module, remote["error"], refusal)
     for name in remote["functions"]:
-        setattr(module, name, remote_function(name, remote, refusal, line))
+        setattr(module, name, remote_function(name, remote["load"], refusal, row, line))
     package, _, child = remote["module"].rpartition(".")
     sys.modules[remote["module"]] = module
     setattr(importlib.import_module(package), child, module)
 
 
-def remote_function(name: str, remote: dict[str, Any], refusal: Any, line: Line) -> Any:
+def remote_function(name: str, load: str, refusal: Any, row: str, line: Line) -> Any:
     """Make one function that sends its arguments out and raises or returns what comes back."""
 
     def call(*arguments: Any, **named: Any) -> Any:
         test = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[2].rpartition(" ")[0]
         sent = list(arguments)
-        if name == remote["load"] and sent:
+        if name == load and sent:
             sent[0] = file_argument(sent[0])
-        line.send(
-            {
-                "call": name,
-                "arguments": sent,
-                "named": named,
-                "test": test,
-                "variant": remote["variant"],
-            }
-        )
+        line.send({"call": name, "arguments": sent, "named": named, "test": test, "row": row})
         reply = line.receive()
         if "refused" in reply:
             error = refusal(reply["text"])
@@ -192,8 +201,7 @@ def text_of(error: BaseException) -> str:
 
 
 JOBS = {
-    "suite": run_suite,
-    "variants": run_suite_on_variants,
+    "suites": run_suites,
     "gate": replay_gate,
     "schema": replay_schema,
 }
@@ -207,9 +215,9 @@ def main() -> None:
     job = line.receive()
     confine = load_script(HERE / "confine.py", "_courseware_confine")
     confine.leave_out_slow_formats()
-    if job["kind"] != "variants":
-        # Before the student's folder is on the path: their jsonschema.py must not take its place.
-        import jsonschema  # noqa: F401
+    # Before the student's folder is on the path: their jsonschema.py must not take its place.
+    import jsonschema  # noqa: F401
+
     confine.confine(job["limits"])
     confine.enter(job["workspace"])
     sys.argv[:] = ["workspace"]

@@ -28,7 +28,7 @@ def replay(tmp_path: Path, body: str, **limits: Any) -> ChildRun:
     lab.mkdir(parents=True)
     (lab / "__init__.py").write_text("")
     (lab / "gate.py").write_text(HEAD + body)
-    job = {"kind": "gate", "workspace": str(lab.parent), "gate": GATE, "cases": CASES}
+    job = {"kind": "gate", "workspace": str(lab.parent), "gate": GATE, "rows": CASES}
     return run_child(job, tmp_path / "scratch", Limits(**{"wall_seconds": 10, **limits}))
 
 
@@ -113,7 +113,7 @@ def test_standard_input_is_empty(tmp_path: Path) -> None:
 
 
 def test_a_submission_without_lab_is_not_judged_on_ours(tmp_path: Path) -> None:
-    job = {"kind": "gate", "workspace": str(tmp_path), "cases": CASES}
+    job = {"kind": "gate", "workspace": str(tmp_path), "rows": CASES}
     gate = {"module": "lab.plan_gate", "decide": "gate_plan", "load": "load_plan"}
 
     run = run_child(

@@ -1,0 +1,85 @@
+"""What counts as said: the value stands in a message, and not as part of something longer."""
+
+from typing import Any
+
+import pytest
+
+from lab.grounding import stands_in
+
+PART_OF_SOMETHING_LONGER = {
+    "the beginning of an identifier": ("acct_2210", "credit acct_22101"),
+    "the end of an identifier": ("acct_2210", "credit my_acct_2210"),
+    "the end of a dashed identifier": ("1044", "credit acct-1044"),
+    "the beginning of a dashed identifier": ("cred-1044", "use cred-1044-20260905"),
+    "a part of a dotted name": ("example", "write to www.example.org"),
+    "the beginning of an address": ("owner", "write to owner@example.org"),
+    "the host of an address": ("example.org", "write to owner@example.org"),
+    "an address with a tag before it": ("owner@example.org", "write to x+owner@example.org"),
+    "an address with a longer host": ("owner@example.org", "write to owner@example.org.invalid"),
+    "the beginning of a number": (15, "credit 150 dollars"),
+    "the end of a number": (15, "credit 115 dollars"),
+    "the whole part of a decimal": (15, "credit 15.50 dollars"),
+    "the fraction of a decimal": (5, "credit 1.5 dollars"),
+    "the thousands of a number": (15, "credit 15,000 dollars"),
+    "the rest of a number after its thousands": ("000", "credit 15,000 dollars"),
+    "a negative number": (15, "book -15 dollars"),
+    "a negative number with a minus sign": (15, "book \u221215 dollars"),
+    "the numerator of a fraction": (15, "credit 15/100 of it"),
+    "the beginning of a path": ("/srv/data", "empty /srv/data/old"),
+    "a letter of a word": ("a", "credit an account"),
+    "a word with a letter that is not ASCII": ("caf", "credit the café"),
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), PART_OF_SOMETHING_LONGER.values(), ids=PART_OF_SOMETHING_LONGER.keys()
+)
+def test_a_part_of_something_longer_is_not_said(value: Any, text: str) -> None:
+    assert not stands_in(value, [text])
+
+
+NOT_THERE = {
+    "no message": ("acct_2210", []),
+    "an empty message": ("acct_2210", [""]),
+    "another identifier": ("acct_0000", ["credit acct_2210"]),
+    "another case": ("acct_2210", ["credit ACCT_2210"]),
+    "a look-alike letter": ("\u0430cct_2210", ["credit acct_2210"]),
+    "two messages that only join to it": ("acct_2210", ["credit acct_", "2210"]),
+    "a pattern that would match": ("acct_....", ["credit acct_2210"]),
+    "a choice that would match": ("x|acct_2210", ["credit acct_2210"]),
+    "a number of another type": (15.0, ["credit 15"]),
+    "words in another order": ("defect billing", ["a billing defect"]),
+}
+
+
+@pytest.mark.parametrize(("value", "texts"), NOT_THERE.values(), ids=NOT_THERE.keys())
+def test_a_value_that_stands_nowhere_is_not_said(value: Any, texts: list[str]) -> None:
+    assert not stands_in(value, texts)
+
+
+SAID = {
+    "the whole message": ("acct_2210", ["acct_2210"]),
+    "the end of a sentence": ("acct_2210", ["Please credit acct_2210."]),
+    "before a comma": ("acct_2210", ["For acct_2210, as agreed"]),
+    "before a colon": ("acct_2210", ["acct_2210: please credit"]),
+    "in quotation marks": ("acct_2210", ['credit "acct_2210"']),
+    "in brackets": ("acct_2210", ["my account (acct_2210)"]),
+    "on a line of its own": ("acct_2210", ["my account\nacct_2210\nthanks"]),
+    "in the second message": ("acct_2210", ["hello", "it is acct_2210"]),
+    "after a part of something longer": ("acct_2210", ["not acct_22101 but acct_2210"]),
+    "a number": (15, ["credit 15 dollars"]),
+    "a number with its currency": (15, ["credit $15"]),
+    "a decimal": (15.5, ["credit 15.5 dollars."]),
+    "an address": ("owner@example.org", ["write to owner@example.org."]),
+    "two words": ("Ada Lovelace", ["the name is Ada Lovelace!"]),
+    "characters that patterns use": ("a.b*c", ["the key is a.b*c, I think"]),
+}
+
+
+@pytest.mark.parametrize(("value", "texts"), SAID.values(), ids=SAID.keys())
+def test_a_value_that_stands_in_a_message_is_said(value: Any, texts: list[str]) -> None:
+    assert stands_in(value, texts)
+
+
+def test_messages_may_come_from_any_iterable() -> None:
+    assert stands_in("acct_2210", (text for text in ["hello", "acct_2210"]))

@@ -1,0 +1,170 @@
+"""Text that is what it looks like, character by character."""
+
+import unicodedata
+
+import pytest
+
+from lab.plain_text import LATIN_LOOK_ALIKES, is_blank, name_problem, text_problem
+
+BLANKS = {
+    "nothing": "",
+    "a space": " ",
+    "a tab": "\t",
+    "a line break": "\n",
+    "a no-break space": "\u00a0",
+    "an ideographic space": "\u3000",
+    "a zero width space": "\u200b",
+    "a joiner": "\u200d",
+    "a soft hyphen": "\u00ad",
+    "a direction mark": "\u200e",
+    "a byte order mark": "\ufeff",
+    "a line separator": "\u2028",
+    "a null": "\0",
+    "a braille blank": "\u2800",
+    "a hangul filler": "\u3164",
+    "a halfwidth hangul filler": "\uffa0",
+    "a khmer vowel that is not drawn": "\u17b4",
+    "a private character": "\ue000",
+}
+
+
+@pytest.mark.parametrize("text", BLANKS.values(), ids=BLANKS.keys())
+def test_a_text_without_ink_is_blank(text: str) -> None:
+    assert is_blank(text)
+    assert is_blank(text * 9)
+    assert text_problem(text) == f"{text!r} is blank"
+    assert name_problem(text) == f"name {text!r} is blank"
+
+
+@pytest.mark.parametrize(
+    ("text", "at_least", "blank"),
+    [("1234567", 8, True), ("12345678", 8, False), ("1234567\u200b", 8, True), ("é" * 8, 8, False)],
+    ids=ascii,
+)
+def test_only_characters_that_leave_ink_are_counted(text: str, at_least: int, blank: bool) -> None:
+    assert is_blank(text, at_least) is blank
+
+
+@pytest.mark.parametrize("text", [" a", "a ", "a\n", "\ta", "\u00a0a", "a\u3000", "a\u2028"])
+def test_white_space_at_an_end_is_refused(text: str) -> None:
+    assert text_problem(text) == f"{text!r} begins or ends with white space"
+
+
+HIDDEN = {
+    "a zero width space": "\u200b",
+    "a zero width joiner": "\u200d",
+    "a word joiner": "\u2060",
+    "a soft hyphen": "\u00ad",
+    "a byte order mark": "\ufeff",
+    "a right-to-left override": "\u202e",
+    "a right-to-left isolate": "\u2067",
+    "a tag letter": "\U000e0061",
+    "a null": "\0",
+    "a tab": "\t",
+    "a line break": "\n",
+    "a carriage return": "\r",
+    "an escape": "\x1b",
+    "a next line": "\x85",
+    "a line separator": "\u2028",
+    "a paragraph separator": "\u2029",
+    "a hangul filler": "\u3164",
+    "a braille blank": "\u2800",
+    "a grapheme joiner": "\u034f",
+    "a private character": "\ue000",
+    "an unassigned character": "\u0378",
+    "half a character": "\ud800",
+}
+
+
+@pytest.mark.parametrize("character", HIDDEN.values(), ids=HIDDEN.keys())
+def test_a_character_that_does_not_show_is_refused(character: str) -> None:
+    text = f"acct{character}1044"
+
+    assert text_problem(text) == f"{text!a} holds a character that does not show ({character!a})"
+
+
+DISGUISED = {
+    "a cyrillic a among latin letters": "\u0430cct_2210",
+    "a cyrillic o in the middle": "acc\u043eunt",
+    "a greek o among latin letters": "acc\u03bfunt",
+    "a greek capital": "\u0391CCT",
+    "an armenian letter among latin ones": "acc\u0585unt",
+    "a cherokee letter among latin ones": "\u13aacct",
+    "a coptic letter among latin ones": "\u2c9fwner",
+    "a word of cyrillic letters that all look latin": "\u0441\u043e\u0440\u0443",
+    "a single cyrillic letter": "\u0430",
+    "one disguised word of several": "credit \u0430cct for defect",
+    "one disguised word beside digits": "1044\u04302210",
+    "fullwidth letters": "\uff41\uff43\uff43\uff54",
+    "mathematical letters": "\U0001d41a\U0001d41c\U0001d41c\U0001d42d",
+    "fullwidth digits": "acct_\uff11\uff10\uff14\uff14",
+    "mathematical digits": "acct_\U0001d7cf\U0001d7ce\U0001d7d2\U0001d7d2",
+    "a roman numeral for a letter": "ac\u217dt_1044",
+    "the kelvin sign for a letter": "\u212aey_1044",
+}
+
+
+@pytest.mark.parametrize("text", DISGUISED.values(), ids=DISGUISED.keys())
+def test_letters_and_digits_that_only_look_like_ours_are_refused(text: str) -> None:
+    assert text_problem(text) == f"{text!a} holds letters that only look Latin"
+
+
+PLAIN = [
+    "acct_1044",
+    "cred-1044-20260905",
+    "owner@example.org",
+    "two words",
+    "1 < 2 & 3",
+    "José Müller",
+    "O’Neill – 5 €",
+    "Москва",
+    "Жук",
+    "αβγδ",
+    "Αθήνα",
+    "東京",
+    "日本語 text",
+    "서울",
+    "שלום",
+    "مرحبا",
+    "Δ 5",
+    "Москва acct_1044",
+    "naïve café",
+    "x²",
+    "👍",
+]
+
+
+@pytest.mark.parametrize("text", PLAIN, ids=ascii)
+def test_a_text_that_shows_what_it_holds_is_plain(text: str) -> None:
+    assert text_problem(text) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "amount_usd\u200b",
+        "\u0430ccount_id",
+        "account id",
+        " account_id",
+        "account_id\n",
+        "account\tid",
+        "account\x7fid",
+        "montant_é",
+        "a\u00a0b",
+        "\uff41",
+    ],
+    ids=ascii,
+)
+def test_a_name_that_is_not_plain_ascii_is_refused(name: str) -> None:
+    assert name_problem(name) == f"name {name!a} is not plain ASCII"
+
+
+@pytest.mark.parametrize("name", ["account_id", "step_1", "Create", "a", "a.b-c/d", "0", "$ref"])
+def test_a_name_of_printable_ascii_is_plain(name: str) -> None:
+    assert name_problem(name) is None
+
+
+@pytest.mark.parametrize("letter", sorted(LATIN_LOOK_ALIKES), ids=ascii)
+def test_each_look_alike_is_a_letter_of_another_script(letter: str) -> None:
+    assert unicodedata.category(letter)[0] == "L"
+    assert unicodedata.name(letter).split()[0] in {"CYRILLIC", "GREEK"}
