@@ -51,9 +51,8 @@ def _all_green(report: Report) -> Iterator[str]:
 
 def _pairs(pairs: list[Pair], reports: dict[str, Report]) -> list[str]:
     folders = {path.name for path in CLASSROOM.iterdir() if path.is_dir()}
-    found = [
-        f"fixtures/classroom/{name} is in no list." for name in folders - {p.name for p in pairs}
-    ]
+    unlisted = sorted(folders - {pair.name for pair in pairs})
+    found = [f"fixtures/classroom/{name} is not listed in class.toml." for name in unlisted]
     for pair in pairs:
         report = reports[pair.name]
         outcomes = {

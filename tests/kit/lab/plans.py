@@ -79,6 +79,6 @@ def python(*arguments: str, cwd: Path) -> Ended:
         text=True,
         encoding="utf-8",
         check=False,
-        timeout=60,
+        timeout=600,
     )
     return Ended(done.returncode, done.stdout, done.stderr)

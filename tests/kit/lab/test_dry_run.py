@@ -91,7 +91,7 @@ print(len(seen))
 def test_the_dry_run_opens_no_socket_and_starts_no_process(tmp_path: Path) -> None:
     plan = FIXTURES / "valid_plan.json"
 
-    ended = python("-W", "ignore", "-c", WATCHED, str(plan), cwd=tmp_path)
+    ended = python("-c", WATCHED, str(plan), cwd=tmp_path)
 
     before, after = ended.out.splitlines()
     assert before == '[["create_support_credit"], []]'

@@ -277,7 +277,7 @@ def test_objects_that_hold_each_other_are_too_deep() -> None:
     assert structure_problem(left) == "nested more than 50 levels deep"
 
 
-@pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 1000, 200_000])
+@pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 1000, 20_000])
 def test_a_value_that_is_too_deep_is_refused(levels: int) -> None:
     assert structure_problem(nested(levels)) == "nested more than 50 levels deep"
 
