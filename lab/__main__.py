@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(str(error))
     cards = [coach.check(workshop.id, block.id) for block in blocks]
     print("\n\n".join(str(card) for card in cards))
-    return 0 if all(card.passed for card in cards) else 1
+    return 0 if all(line.outcome == "pass" for card in cards for line in card.lines) else 1
 
 
 if __name__ == "__main__":

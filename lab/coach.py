@@ -7,6 +7,7 @@ edit. Nothing here starts a process or needs the network.
 import html
 import importlib
 import json
+import logging
 import sys
 import types
 from dataclasses import dataclass
@@ -80,6 +81,28 @@ class Card:
         return next((line for line in self.lines if line.outcome != "pass"), None)
 
 
+class _Log(logging.Handler):
+    """Keep what ``lab/`` logs while this is entered, and show it nowhere else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self._logger = logging.getLogger("lab")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(f"logged: {record.getMessage()}")
+
+    def __enter__(self) -> None:
+        self._logger.addHandler(self)
+        self._logger.setLevel(logging.INFO)
+        self._logger.propagate = False
+
+    def __exit__(self, *_: object) -> None:
+        self._logger.removeHandler(self)
+        self._logger.setLevel(logging.NOTSET)
+        self._logger.propagate = True
+
+
 @dataclass(frozen=True)
 class Note:
     """A short text to show, in monospace where that helps to read it aloud."""
@@ -130,12 +153,14 @@ def check(workshop: str, block_id: str) -> Card:
         if evidence.kind == "suite"
         for line in _lines(evidence, found, runs)
     )
+    if not lines:
+        return Card(f"{item.title}: nothing is checked here; grading looks at the files.", ())
     done = sum(line.outcome == "pass" for line in lines)
     hidden = sum(e.graded and e.kind != "suite" for e in found.evidence_of(block_id))
     heading = f"{item.title}: {done} of {len(lines)} checks pass."
     if done == len(lines) and hidden:
-        checks = "check" if hidden == 1 else "checks"
-        heading += f" Grading adds {hidden} {checks} that you cannot see here."
+        more = "1 check that runs" if hidden == 1 else f"{hidden} checks that run"
+        heading += f" Grading adds {more} only there."
     return Card(heading, lines)
 
 
@@ -155,6 +180,25 @@ def try_gate(workshop: str, fixture: str, predict: str, inventory: str = "") -> 
     words = {"accept": "accepted", "refuse": "refused", "crash": "no verdict: your gate crashes"}
     aloud = " Read the reject string aloud:" if verdict == "refuse" else ""
     return Note(f"{fixture}: {words[verdict]}, {agrees}.{aloud}", cut(text, 1500))
+
+
+def try_function(workshop: str, name: str, fixture: str) -> Note:
+    """Call one function of ``lab/`` on one of your fixtures: its result, its log, or its error.
+
+    ``name`` is the module and the function, for example ``plan_gate.validate_schema``.
+    """
+    module, _, function = f"lab.{name}".rpartition(".")
+    log = _Log()
+    try:
+        plan = load_json(ROOT / "fixtures" / workshop / fixture)
+        with log:
+            value = getattr(fresh(module), function)(plan)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  a pair's code may raise anything
+        return Note(
+            f"{name} on {fixture} gives no result.", cut(f"{type(error).__name__}: {error}")
+        )
+    lines = [*log.lines, f"returned: {value!r}"]
+    return Note(f"{name} on {fixture}:", cut("\n  ".join(lines), 1500))
 
 
 def compare(workshop: str, left: str, right: str) -> Note:
@@ -236,6 +280,9 @@ def _decide(workshop: Workshop, fixture: str, inventory: str) -> tuple[str, str]
     """Give a verdict in one word, and the text that goes with it."""
     folder = ROOT / "fixtures" / workshop.id
     gate = workshop.gate
+    for name in filter(None, (fixture, inventory)):
+        if not (folder / name).is_file():
+            raise WorkshopError(f"No verdict: there is no file fixtures/{workshop.id}/{name}.")
     try:
         module = fresh(gate.module)
         load, decide = getattr(module, gate.load), getattr(module, gate.decide)

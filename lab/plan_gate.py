@@ -77,7 +77,9 @@ def validate_bindings(plan: Plan) -> list[str]:
         problems += [f"{step['id']} {text}" for text in _step_problems(step, facts)]
     return problems
     ### STUB
-    # # For each step, with the facts it refers to. A problem begins with the step's id:
+    # # facts = {fact["id"]: fact for ...}; then for each step: sourced = {key: value} of the
+    # # facts in its fact_refs; then compare step["args"] with sourced, in both directions.
+    # # Each problem begins with the step's id:
     # #   step_1 references missing fact fact_x
     # #   step_1 arg KEY has no sourced fact
     # #   step_1 arg KEY='acct_0000' does not match sourced 'acct_1044'
@@ -109,7 +111,7 @@ def gate_plan(
         "fact_ids": [fact["id"] for fact in plan["facts"]],
     }
     ### STUB
-    # # Four stages; the first one with problems raises PlanRejected(*problems):
+    # # Four stages; the first one with problems raises PlanRejected(*problems), with the star:
     # #   validate_schema, validate_bindings, validate_inventory (where one is given), dry_run.
     # # A plan whose dry_run is not True is refused with a text that says: live execution
     # # Accept with {"status": "dry_run_accepted", "tools": [...], "fact_ids": [...]}:

@@ -13,7 +13,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures" / "plan_gate"
-MUST_NOT_BE_GUESSED = ("account_id", "idempotency_key", "amount_usd")
+# The tool card of notebook 1: JSON type, and who may supply the value.
+CARD = {
+    "account_id": ("string", ["user"]),
+    "idempotency_key": ("string", ["system"]),
+    "amount_usd": ("number", ["retrieved"]),
+}
 
 
 def read(name: str) -> Any:
@@ -48,6 +53,9 @@ def gate_module() -> Any:
 
 
 # What to look at when a plan gets past a stage, or breaks it.
+PLAN = ("goal", "facts", "steps", "dry_run")
+FACT = ("id", "key", "value", "source")
+STEP = ("id", "tool", "args", "fact_refs", "on_failure")
 STAGES = {
     "schema": "Does gate_plan call validate_schema first, and raise on what it returns?",
     "bindings": "Does gate_plan call validate_bindings, and raise on what it returns?",
@@ -74,8 +82,10 @@ def accepted(plan: Any, name: str, inventory: Any = None) -> Any:
     module = gate_module()
     try:
         return module.gate_plan(plan, inventory)
+    except module.PlanRejected as error:
+        stop(f"gate_plan refuses {name}: {error}")
     except Exception as error:
-        stop(f"gate_plan refuses {name} with {type(error).__name__}: {error}")
+        stop(f"gate_plan crashes on {name} with {type(error).__name__}: {error}")
 
 
 def expect_named(error: Any, name: str, *parts: str) -> None:
@@ -95,6 +105,8 @@ def schema_errors(plan: Any) -> list[str]:
 
 
 def expect_schema_refusal(plan: Any, what: str) -> None:
+    if schema_errors(sourced_plan()):
+        stop("Your schema refuses valid_plan.json, so its other refusals say nothing yet.")
     if not schema_errors(plan):
         stop(f"Your schema accepts valid_plan.json {what}.")
 
@@ -124,12 +136,16 @@ def test_the_inventory_names_the_credit_tool() -> None:
 
 
 def test_the_inventory_names_each_argument_that_must_not_be_guessed() -> None:
-    """required_args has account_id, idempotency_key, amount_usd, each with type and sources."""
+    """required_args has account_id, idempotency_key, amount_usd, each as the card has it."""
     arguments = credit_tool().get("required_args")
-    for name in MUST_NOT_BE_GUESSED:
+    for name, (kind, sources) in CARD.items():
         rule = arguments.get(name) if isinstance(arguments, dict) else None
-        if not isinstance(rule, dict) or not rule.get("type") or not rule.get("sources"):
-            stop(f"required_args does not say the type and the sources of {name}.")
+        if not isinstance(rule, dict):
+            stop(f"required_args does not name {name}.")
+        if rule.get("type") != kind:
+            stop(f"The type of {name} is {rule.get('type')!r}. The tool card says another.")
+        if rule.get("sources") != sources:
+            stop(f"The sources of {name} are {rule.get('sources')}. The tool card says others.")
 
 
 def test_the_inventory_lists_what_survives_a_crash() -> None:
@@ -195,6 +211,24 @@ def test_the_schema_refuses_a_key_that_nobody_named() -> None:
         expect_schema_refusal(plan, f"with an extra key in the {place}")
 
 
+def test_the_schema_requires_every_field_of_the_table() -> None:
+    """Plan, fact and step list all of their fields under required."""
+    for place in ("plan", "fact", "step"):
+        for field in {"plan": PLAN, "fact": FACT, "step": STEP}[place]:
+            plan = sourced_plan()
+            {"plan": plan, "fact": plan["facts"][0], "step": plan["steps"][0]}[place].pop(field)
+            expect_schema_refusal(plan, f"without {field} in the {place}")
+
+
+def test_the_schema_types_every_field_of_the_table() -> None:
+    """Each field has its type: a null is refused wherever it stands."""
+    for place in ("plan", "fact", "step"):
+        for field in {"plan": PLAN, "fact": FACT, "step": STEP}[place]:
+            plan = sourced_plan()
+            {"plan": plan, "fact": plan["facts"][0], "step": plan["steps"][0]}[place][field] = None
+            expect_schema_refusal(plan, f"with null for {field} in the {place}")
+
+
 # Block 2: validator
 
 
@@ -238,6 +272,37 @@ def test_a_plan_without_facts_is_a_schema_rejection() -> None:
     expect_named(refusal(plan, name, "schema"), name, "facts")
 
 
+def test_each_binding_problem_has_its_message() -> None:
+    """A missing fact, an argument without a fact, and an unused fact are named word for word."""
+    step = sourced_plan()["steps"][0]
+    changes = {
+        "step_1 references missing fact fact_memo": {
+            "fact_refs": [*step["fact_refs"], "fact_memo"]
+        },
+        "step_1 arg memo has no sourced fact": {"args": {**step["args"], "memo": "sorry"}},
+        "step_1 fact keys unused in args: ['amount_usd']": {
+            "args": {key: step["args"][key] for key in ("account_id", "idempotency_key")}
+        },
+    }
+    for message, change in changes.items():
+        plan = sourced_plan()
+        plan["steps"][0].update(change)
+        error = refusal(plan, f"a plan that has the problem “{message}”", "bindings")
+        if message not in str(error):
+            stop(f"The refusal does not say “{message}”: {error}")
+
+
+def test_the_inventory_stage_is_run() -> None:
+    """With an inventory, gate_plan refuses a plan that lacks a required argument."""
+    plan = sourced_plan()
+    del plan["steps"][0]["args"]["idempotency_key"]
+    plan["steps"][0]["fact_refs"].remove("fact_key")
+    rules = {key: {"type": kind, "sources": sources} for key, (kind, sources) in CARD.items()}
+    tools = {"create_support_credit": {"required_args": rules, "side_effects": []}}
+    name = "a plan without idempotency_key, with an inventory that requires it"
+    expect_named(refusal(plan, name, "inventory", {"tools": tools}), name, "idempotency_key")
+
+
 def test_a_refusal_keeps_its_problems_apart() -> None:
     """PlanRejected.problems has one text for each problem; the error's text joins them by "; "."""
     plan = invented_plan()
@@ -265,22 +330,22 @@ def test_a_refused_plan_leaves_no_tool_log_line(caplog: pytest.LogCaptureFixture
 # Block 3: tests
 
 
-def expect_one_difference(name: str, place: str) -> None:
+def expect_differences(name: str, *places: str) -> None:
     differences = importlib.import_module("lab.strict_json").differences
     found = differences(read("valid_plan.json"), read(name))
-    if found != [place]:
-        shown = ", ".join(found) or "nowhere"
-        stop(f"{name} and valid_plan.json differ at: {shown}. They must differ only at {place}.")
+    if found != list(places):
+        shown, wanted = ", ".join(found) or "nowhere", " and ".join(places)
+        stop(f"{name} and valid_plan.json differ at: {shown}. They must differ only at {wanted}.")
 
 
 def test_the_assumed_plan_differs_only_in_the_account_of_its_step() -> None:
     """assumed_plan.json and valid_plan.json differ in args.account_id, and in no fact."""
-    expect_one_difference("assumed_plan.json", "/steps/0/args/account_id")
+    expect_differences("assumed_plan.json", "/steps/0/args/account_id")
 
 
 def test_the_live_plan_differs_only_in_its_flag() -> None:
     """live_plan.json and valid_plan.json differ in dry_run, and nowhere else."""
-    expect_one_difference("live_plan.json", "/dry_run")
+    expect_differences("live_plan.json", "/dry_run")
 
 
 # Block 4: break it on purpose
@@ -304,7 +369,7 @@ def test_the_notification_without_an_address_is_refused_by_your_gate() -> None:
     """Your gate, with your inventory, refuses notify_without_email_plan.json and names email."""
     name = "notify_without_email_plan.json"
     error = refusal(read(name), name, "inventory", read("inventory.json"))
-    expect_named(error, name, "email")
+    expect_named(error, name, "missing required arg email")
 
 
 def test_the_reject_strings_are_in_the_lab_notes() -> None:
@@ -328,13 +393,14 @@ def test_every_row_of_the_limits_is_decided() -> None:
     words = {name: row.get("gate") if isinstance(row, dict) else None for name, row in rows.items()}
     open_rows = [name for name, word in words.items() if word not in ("refuses", "passes")]
     if open_rows:
-        stop(f"{len(open_rows)} of {len(rows)} rows of limits.json are open, {open_rows[0]} first.")
+        first = open_rows[0]
+        said = f"{first} says {words[first]!r}; write refuses or passes"
+        stop(f"{len(open_rows)} of {len(rows)} rows of limits.json are open: {said}.")
 
 
 def test_your_gate_accepts_a_plan_that_is_wrong() -> None:
-    """Your gate accepts accepted_but_wrong_plan.json, and it is not just valid_plan.json again."""
+    """Your gate accepts accepted_but_wrong_plan.json, which credits another account."""
     name = "accepted_but_wrong_plan.json"
     plan = read(name)
-    if plan == read("valid_plan.json"):
-        stop(f"{name} is still a copy of valid_plan.json.")
+    expect_differences(name, "/facts/0/value", "/steps/0/args/account_id")
     accepted(plan, name)

@@ -31,8 +31,8 @@ def test_a_check_turns_green_after_a_save_without_a_restart(workspace: Path) -> 
 
     assert "0 of 4 checks pass" in out
     assert "Found: inventory.json does not have its form yet" in out
-    assert "Next: Read the tool card" in out
-    assert "4 of 4 checks pass. Grading adds 1 check that you cannot see here." in out
+    assert "Next: Open fixtures/plan_gate/inventory.json" in out
+    assert "4 of 4 checks pass. Grading adds 1 check that runs only there." in out
 
 
 def test_an_edit_of_the_gate_is_seen_at_once(workspace: Path) -> None:
@@ -84,7 +84,10 @@ def test_whatever_a_file_holds_the_check_says_so_without_a_traceback(
     ("code", "said"),
     [
         ("coach.try_gate('plan_gate', 'valid_plan.json', predict='maybe')", "Predict first"),
-        ("coach.try_gate('plan_gate', 'no.json', predict='refuse')", "no.json cannot be read"),
+        (
+            "coach.try_gate('plan_gate', 'no.json', predict='refuse')",
+            "there is no file fixtures/plan_gate/no.json",
+        ),
         ("coach.try_gate('nothing', 'no.json', predict='refuse')", "there is no workshop"),
         ("coach.compare('plan_gate', 'valid_plan.json', 'no.json')", "no.json cannot be read"),
         ("coach.compare('plan_gate', 'valid_plan.json', 'live_plan.json')", "differ in 1 value."),

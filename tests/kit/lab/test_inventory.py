@@ -14,7 +14,7 @@ ARGS = ("steps", 0, "args")
 
 # The form
 
-WRONG_FORM = {
+WRONG_FORM: dict[str, tuple[Any, str]] = {
     "no object": (None, "inventory []: None is not of type 'object'"),
     "a list of tools": ([], "inventory []: [] is not of type 'object'"),
     "no tools": ({}, "inventory []: 'tools' is a required property"),

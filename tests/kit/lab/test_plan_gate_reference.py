@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from lab import plan_gate
+from lab.inventory import validate_inventory
 from lab.plan_gate import (
     PlanRejected,
     gate_plan,
     load_plan,
     main,
     validate_bindings,
-    validate_inventory,
     validate_schema,
 )
 from lab.strict_json import differences
@@ -34,6 +34,24 @@ from tests.kit.lab.plans import (
 Change = Callable[[dict[str, Any]], object]
 ARGS = ("steps", 0, "args")
 SAID = {"user_messages": ["Please credit acct_1044."]}
+
+# Names
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PlanRejected",
+        "load_plan",
+        "validate_schema",
+        "validate_bindings",
+        "validate_inventory",
+        "gate_plan",
+    ],
+)
+def test_the_module_has_each_name_of_the_contract(name: str) -> None:
+    assert callable(getattr(plan_gate, name))
+
 
 # Refusals
 
