@@ -1,6 +1,7 @@
 """The instructor's command line. It reads arguments, calls one function, prints; no logic here."""
 
 import os
+import signal
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,10 +18,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # 
 from instructor import COURSE, CourseError  # noqa: E402
 from instructor.classroom import build_demo  # noqa: E402
 from instructor.grade import Options, grade_class  # noqa: E402
+from instructor.judging import plain  # noqa: E402
 from instructor.lint import check_course  # noqa: E402
 from instructor.release import read_pairs, release_many  # noqa: E402
 from instructor.report.board import print_board  # noqa: E402
 from instructor.report.model import Report  # noqa: E402
+from instructor.submission import skipped  # noqa: E402
 from lab.workshop import WorkshopError, load_workshop  # noqa: E402
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -112,10 +115,23 @@ def _grade(folder: Path, out: Path, options: Options) -> None:
         def progress(report: Report, done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
             if not console.is_terminal:
-                console.print(f"{done}/{total} {report.submission}", markup=False, soft_wrap=True)
+                name = plain(report.submission)
+                console.print(f"{done}/{total} {name}", markup=False, soft_wrap=True)
 
-        reports = grade_class(folder, out, options, progress)
+        try:
+            reports = grade_class(folder, out, options, progress)
+        except KeyboardInterrupt:
+            print("instructor: stopped; the reports written so far are kept.", file=sys.stderr)
+            raise typer.Exit(FAILED) from None
     print_board(reports, console)
+    left = (
+        []
+        if len(reports) == 1 and reports[0].submission == folder.resolve().name
+        else skipped(folder)
+    )
+    if left:
+        names = ", ".join(map(plain, left[:10]))
+        console.print(f"Not graded, because no folder: {names}", markup=False, soft_wrap=True)
     console.print(f"Class page: {out / 'index.html'}", markup=False, soft_wrap=True)
     console.print(f"Gradebook:  {out / 'gradebook.csv'}", markup=False, soft_wrap=True)
     console.print(f"Feedback:   {out}/<submission>/feedback.html", markup=False, soft_wrap=True)
@@ -123,14 +139,12 @@ def _grade(folder: Path, out: Path, options: Options) -> None:
 
 def main() -> None:
     """Run the command line; say in one line what went wrong, without a traceback."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         app()
     except (CourseError, WorkshopError) as error:
         print(f"instructor: {error}", file=sys.stderr)
         sys.exit(USAGE)
-    except KeyboardInterrupt:
-        print("instructor: stopped; reports written so far are kept.", file=sys.stderr)
-        sys.exit(FAILED)
     except Exception as error:  # the top of the command line
         if os.environ.get("INSTRUCTOR_TRACEBACK"):
             raise

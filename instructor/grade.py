@@ -1,8 +1,10 @@
 """A class in, reports out: in parallel, one bad submission never stops it."""
 
 import contextlib
+import hashlib
 import multiprocessing
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -14,11 +16,13 @@ from instructor.answer_key import dump
 from instructor.judging import Job, failed_report, judge_submission
 from instructor.report.model import Report, write_text
 from instructor.report.pages import write_class_pages, write_feedback
-from instructor.sandbox.confine import leave_out_slow_formats
-from instructor.sandbox.process import adopt_orphans, end_strays
-from instructor.submission import find_submissions
+from instructor.sandbox.confine import die_with_parent, leave_out_slow_formats
+from instructor.sandbox.process import adopt_orphans, end_strays, running_below
+from instructor.submission import find_submissions, holds
 from lab.workshop import Workshop, load_workshop, workshop_ids
 
+MAX_NAME_BYTES = 200
+SUBMISSIONS_A_WORKER = 20
 RESERVED = frozenset({"index.html", "gradebook.csv", ".work"})
 Progress = Callable[[Report, int, int], None]
 
@@ -38,12 +42,12 @@ def grade_class(folder: Path, out: Path, options: Options, progress: Progress) -
 
     Raises ``CourseError`` where nothing can be graded at all.
     """
-    submissions = find_submissions(folder)
+    known = _known_workshops(options.workshops)
+    submissions = find_submissions(folder, known)
     _check_out(folder, out, submissions)
-    workshops = _workshops(submissions, options.workshops)
-    scratch = out / ".work"
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir(parents=True)
+    seen = [w for w in known if any(holds(path, w) for path in submissions.values())]
+    workshops = tuple(known if options.workshops else seen or known)
+    scratch = _make_scratch(out)
     jobs = [
         Job(
             name,
@@ -70,12 +74,17 @@ def grade_class(folder: Path, out: Path, options: Options, progress: Progress) -
 
 
 def report_folder(name: str) -> str:
-    """Name the folder of a submission's report; a few names are taken by the class's own files."""
+    """Name the folder of a submission's report; some names are taken, others are too long."""
+    if len(name.encode()) > MAX_NAME_BYTES:
+        return f"{name[:40]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
     return f"{name}-submission" if name in RESERVED else name
 
 
 def start_worker() -> None:
     """Prepare a worker process: whatever its children leave behind becomes its own to end."""
+    # Ctrl-C goes to every process of a terminal; the main one decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    die_with_parent()
     leave_out_slow_formats()
     adopt_orphans()
 
@@ -100,7 +109,7 @@ def _judge_all(jobs: list[Job], workers: int) -> Iterator[Report]:
     """Yield reports as they come; a worker that dies costs only the submission that it held."""
     left = {job.name: job for job in jobs}
     with contextlib.suppress(BrokenProcessPool), _pool(workers) as pool:
-        for report in _results(pool, list(left.values())):
+        for report in _results(pool, jobs):
             del left[report.submission]
             yield report
     for job in list(left.values()):
@@ -108,9 +117,8 @@ def _judge_all(jobs: list[Job], workers: int) -> Iterator[Report]:
             try:
                 yield pool.submit(judge_in_worker, job).result()
             except BrokenProcessPool:
-                yield failed_report(
-                    job, "It could not be graded: it took the grader's own process down"
-                )
+                reason = "It could not be graded: it took the grader's own process down"
+                yield failed_report(job, reason)
 
 
 def _results(pool: ProcessPoolExecutor, jobs: list[Job]) -> Iterator[Report]:
@@ -119,9 +127,26 @@ def _results(pool: ProcessPoolExecutor, jobs: list[Job]) -> Iterator[Report]:
         yield future.result()
 
 
-def _pool(workers: int) -> ProcessPoolExecutor:
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=start_worker)
+@contextlib.contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Open a pool of workers; when this is left early, they end at once with all they started.
+
+    A worker is replaced now and then, so that what libraries leak in it cannot pile up.
+    """
+    before = running_below()
+    pool = ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=start_worker,
+        max_tasks_per_child=SUBMISSIONS_A_WORKER,
+    )
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        end_strays(before)
+        raise
 
 
 def _check_out(folder: Path, out: Path, submissions: dict[str, Path]) -> None:
@@ -135,17 +160,23 @@ def _check_out(folder: Path, out: Path, submissions: dict[str, Path]) -> None:
         raise CourseError(f"{out} is a file. Give --out a folder, or a name that is free.")
 
 
-def _workshops(submissions: dict[str, Path], wanted: tuple[str, ...]) -> tuple[Workshop, ...]:
-    """Load the workshops asked for, else those of which the class has any file, else all."""
+def _known_workshops(wanted: tuple[str, ...]) -> list[Workshop]:
+    """Load the workshops asked for, or all of the course."""
     known = workshop_ids(COURSE)
     for name in wanted:
         if name not in known:
             raise CourseError(f"There is no workshop {name!r}. Known: {', '.join(known)}.")
-    loaded = [load_workshop(COURSE, name) for name in (wanted or known)]
-    seen = [w for w in loaded if any(_has_any(path, w) for path in submissions.values())]
-    return tuple(loaded if wanted else seen or loaded)
+    return [load_workshop(COURSE, name) for name in (wanted or known)]
 
 
-def _has_any(folder: Path, workshop: Workshop) -> bool:
-    own = (f"notebooks/{workshop.id}", f"fixtures/{workshop.id}", workshop.gate.file)
-    return any((folder / path).exists() for path in own)
+def _make_scratch(out: Path) -> Path:
+    """Make the folder for copies, anew; it goes away when grading ends."""
+    scratch = out / ".work"
+    shutil.rmtree(scratch, ignore_errors=True)
+    try:
+        scratch.mkdir(parents=True)
+    except OSError as error:
+        raise CourseError(
+            f"{out} cannot be written ({error.strerror}). Give --out a folder that can."
+        ) from error
+    return scratch

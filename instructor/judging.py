@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from instructor import COURSE
@@ -101,7 +101,8 @@ def _blocked(evidence: Evidence, workshop: Workshop, found: dict[str, Finding]) 
 
 def _judge(evidence: Evidence, bench: Bench) -> Finding:
     try:
-        return KINDS[evidence.kind](evidence, bench)
+        finding = KINDS[evidence.kind](evidence, bench)
+        return replace(finding, found=bench.shown(finding.found))
     except Exception as error:  # noqa: BLE001  one check must never stop a submission
         reason = f"This check broke: {type(error).__name__}: {error}"
         return Finding(

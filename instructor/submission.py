@@ -15,6 +15,7 @@ from lab.suite import cut
 from lab.workshop import Workshop
 
 MAX_FILES = 2_000
+MAX_DEPTH = 20
 MAX_FILE_BYTES = 5_000_000
 MAX_TOTAL_BYTES = 50_000_000
 # Made by tools, never handed in on purpose.
@@ -47,11 +48,11 @@ class Snapshot:
     bytes: int = 0
 
 
-def find_submissions(folder: Path) -> dict[str, Path]:
+def find_submissions(folder: Path, workshops: list[Workshop]) -> dict[str, Path]:
     """Map names to folders: one for each folder in a class, or the one that is given itself."""
     if not folder.is_dir():
         raise CourseError(f"{folder} is not a folder. Give the folder that holds the submissions.")
-    if any((folder / room).is_dir() for room in ROOMS):
+    if any(holds(folder, workshop) for workshop in workshops):
         return {folder.resolve().name: folder}
     found = {
         path.name.encode("utf-8", "backslashreplace").decode(): path
@@ -64,6 +65,21 @@ def find_submissions(folder: Path) -> dict[str, Path]:
             f"or one folder with {', '.join(ROOMS)} in it."
         )
     return found
+
+
+def holds(folder: Path, workshop: Workshop) -> bool:
+    """Tell whether a folder has anything of a workshop; one that cannot be read has nothing."""
+    own = (f"notebooks/{workshop.id}", f"fixtures/{workshop.id}", workshop.gate.file)
+    try:
+        return any((folder / path).exists() for path in own)
+    except OSError:
+        return False
+
+
+def skipped(folder: Path) -> list[str]:
+    """Name what lies in a class's folder and is no folder: a zip, a link, a stray file."""
+    entries = (path for path in sorted(folder.iterdir()) if not path.name.startswith("."))
+    return [path.name for path in entries if path.is_symlink() or not path.is_dir()]
 
 
 def take_snapshot(source: Path, target: Path, workshops: list[Workshop]) -> Snapshot:
@@ -83,6 +99,9 @@ def course_files(workshop: Workshop) -> Iterator[str]:
 
 
 def _copy_folder(folder: Path, source: Path, snapshot: Snapshot) -> None:
+    if len(folder.relative_to(source).parts) > MAX_DEPTH:
+        snapshot.remarks.append(_left_out(folder, source, f"lies {MAX_DEPTH} folders deep"))
+        return
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from instructor.answer_key import AnswerKey
+from instructor.evidence.desk import Desk, Rows
 from instructor.sandbox import ChildRun, Limits, run_child
 from instructor.sandbox.process import Message
 from lab.strict_json import NotStrictJson, load_json
@@ -30,11 +31,11 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """What was said about each row of a job, by its id; ``trouble`` says why no row was reached."""
+class TestsRun:
+    """A pair's tests on every gate: what is wrong with them on the reference, and their catches."""
 
-    answers: dict[str, Message]
-    trouble: str = ""
+    trouble: str
+    caught: frozenset[str]
 
 
 Judge = Callable[[Evidence, "Bench"], Finding]
@@ -56,6 +57,7 @@ class Bench:
     cell_seconds: float = 10.0
     replays: dict[str, Rows] = field(default_factory=dict)
     suites: dict[str, Rows] = field(default_factory=dict)
+    tests: dict[str, TestsRun] = field(default_factory=dict)
 
     def load(self, file: str) -> Any:
         """Read one JSON file of the submission; raise ``Unusable`` with what is wrong."""
@@ -69,7 +71,8 @@ class Bench:
 
     def shown(self, text: str) -> str:
         """Shorten the paths of this bench's copies to what a student knows them as."""
-        return re.sub(rf"{re.escape(str(self.scratch))}/\S*?/workspace/?", "", text)
+        place = re.escape(str(self.scratch))
+        return re.sub(rf"{place}\S*", "…", re.sub(rf"{place}/\S*?/workspace/", "", text))
 
     @contextmanager
     def copy(self) -> Iterator[tuple[Path, Path]]:
@@ -106,28 +109,14 @@ class Bench:
         another child, ``RESTARTS`` times.
         """
         answers: dict[str, Message] = {}
-        left = {str(row["id"]): row for row in rows}
+        left = rows
         for _ in range(RESTARTS + 1):
-            run = self.run({**job, "rows": list(left.values())}, answer, limits)
-            reached = _gather(run, left, answers)
+            desk = Desk(left, answer)
+            run = self.run(job, desk.answer, limits)
+            answers |= desk.gather(run)
             if run.finished:
                 break
-            if not reached:
+            if not desk.handed:
                 return Rows(answers, run.ending)
-            left = {name: row for name, row in left.items() if name not in answers}
-        trouble = next((str(m["trouble"]) for m in run.messages if "trouble" in m), "")
-        return Rows(answers, self.shown(trouble))
-
-
-def _gather(run: ChildRun, asked: dict[str, Message], answers: dict[str, Message]) -> list[str]:
-    """Add what a run said to the answers; give the rows that it reached."""
-    reached = []
-    for message in run.messages:
-        begun, name = message.get("begin"), message.get("id")
-        if isinstance(begun, str) and begun in asked:
-            reached.append(begun)
-        if isinstance(name, str) and name in asked:
-            answers[name] = {**answers.get(name, {}), **message}
-    if reached and not run.finished:
-        answers[reached[-1]] = {"id": reached[-1], "ending": run.ending}
-    return reached
+            left = [row for row in left if row["id"] not in answers]
+        return Rows(answers, self.shown(desk.trouble(run)))

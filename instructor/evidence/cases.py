@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from instructor.answer_key import Case, Rule, reference
-from instructor.evidence.bench import Bench, Finding, Rows, Unusable
+from instructor.evidence.bench import Bench, Finding, Unusable
+from instructor.evidence.desk import Rows
 from instructor.sandbox.process import Message
 from lab.strict_json import same_json
 from lab.suite import cut

@@ -4,6 +4,7 @@ That a notebook ran is evidence that it ran, and of nothing else, so it is never
 would hide a failure are not believed, and the cells that ran are counted.
 """
 
+import atexit
 import json
 import os
 import signal
@@ -34,6 +35,10 @@ EXPECTED = "Every cell runs to its end."
 
 class TooMuchOutput(Exception):  # noqa: N818  a finding, not a fault of ours
     """A notebook sent more than it may, and its kernel was ended."""
+
+
+# RuntimeError: the kernel died before it could answer.
+STOPPED = (CellTimeoutError, CellExecutionError, DeadKernelError, TooMuchOutput, RuntimeError)
 
 
 @dataclass
@@ -109,18 +114,23 @@ def read_notebook(path: Path) -> tuple[Any, str]:
         raw = json.loads(text)
         version = raw["nbformat"]
         notebook = nbformat.reads(text, as_version=4)
-        cells = notebook.cells
+        _clear(notebook)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"it is not a notebook ({type(error).__name__})") from error
     except Exception as error:
-        raise ValueError(f"it is not a valid notebook: {str(error).splitlines()[0]}") from error
-    for cell in cells:
-        cell.metadata = {}
-        cell.pop("outputs" if cell.cell_type != "code" else "attachments", None)
-        if cell.cell_type == "code":
-            cell.execution_count, cell.outputs = None, []
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"it is not a valid notebook: {reason}") from error
     old = f" It is of the old format {version}; save it once in JupyterLab." if version != 4 else ""
     return notebook, old
+
+
+def _clear(notebook: Any) -> None:
+    """Take away what a student's notebook says about itself: tags, outputs, counts."""
+    for cell in notebook.cells:
+        cell.metadata = nbformat.NotebookNode()
+        cell.source = str(cell.source)
+        if cell.cell_type == "code":
+            cell.execution_count, cell.outputs = None, []
 
 
 def _execute(notebook: Any, file: str, bench: Bench, trace: Trace) -> str:
@@ -147,12 +157,15 @@ def _execute(notebook: Any, file: str, bench: Bench, trace: Trace) -> str:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
-        except (CellTimeoutError, CellExecutionError, DeadKernelError, TooMuchOutput) as error:
+        except STOPPED as error:
             cell = _cell_name(notebook, trace.begun)
             if client.flooded:
                 return f"{cell} sends more than {client.output_limit // MIB} MiB of output"
             return f"{cell} {_what_stopped(error, bench)}"
-    return _hidden_errors(notebook)
+        finally:
+            # nbclient would keep every client for the end of this process.
+            atexit.unregister(client._cleanup_kernel)
+    return bench.shown(_hidden_errors(notebook))
 
 
 def _what_stopped(error: Exception, bench: Bench) -> str:

@@ -7,7 +7,8 @@ that many tests of any name must pass, and every test that is there.
 from collections.abc import Callable
 from dataclasses import replace
 
-from instructor.evidence.bench import Bench, Finding, Rows
+from instructor.evidence.bench import Bench, Finding
+from instructor.evidence.desk import Rows
 from instructor.sandbox.process import Message
 from lab.suite import SuiteReport, SuiteVerdict, judge_own
 from lab.suite import judge as judge_tests

@@ -7,15 +7,18 @@ that test made a call to which the wrong gate and the reference give different a
 
 import base64
 import json
+import random
 import tempfile
 import types
 from pathlib import Path
 from typing import Any
 
-from instructor.answer_key import WrongGate, build_gate, reference
-from instructor.evidence.bench import Bench, Finding, Rows
+from instructor.answer_key import build_gate, reference
+from instructor.evidence.bench import Bench, Finding, TestsRun
+from instructor.evidence.desk import Rows
 from instructor.evidence.suites import ending_of, read_report, run_suites
 from instructor.sandbox.process import Message
+from lab.suite import SuiteReport
 from lab.workshop import Evidence, Gate
 
 REFERENCE = "reference"
@@ -40,7 +43,7 @@ class GateServer:
 
     def _call(self, module: types.ModuleType, message: Message) -> Message:
         name = message["call"]
-        if name not in self._gate.functions:
+        if name not in self._gate.functions or not isinstance(message.get("arguments"), list):
             return {"crash": "AttributeError", "text": f"{name} is not part of the contract"}
         try:
             with tempfile.TemporaryDirectory() as folder:
@@ -60,7 +63,9 @@ def judge(evidence: Evidence, bench: Bench) -> Finding:
     file = evidence.options["file"]
     if not (bench.snapshot / file).is_file():
         return Finding("fail", f"{file} is missing.", evidence.title)
-    trouble = bench.shown(_trouble(bench, file))
+    if file not in bench.tests:
+        bench.tests[file] = _run_on_all(bench, file)
+    trouble = bench.tests[file].trouble
     layer = evidence.options["layer"]
     if layer == "reference":
         found = trouble or "Your tests pass on a correct gate."
@@ -68,7 +73,7 @@ def judge(evidence: Evidence, bench: Bench) -> Finding:
     if trouble:
         return Finding("blocked", f"Your tests do not pass on a correct gate yet. {trouble}")
     gates = [gate for gate in bench.answers.wrong_gates if gate.layer == layer]
-    caught = _catches(bench, file, gates)
+    caught = bench.tests[file].caught
     missed = [gate.slip for gate in gates if gate.id not in caught]
     if missed:
         more = "" if len(missed) == 1 else f" Nor one that {'; nor one that '.join(missed[1:])}."
@@ -77,14 +82,34 @@ def judge(evidence: Evidence, bench: Bench) -> Finding:
     return Finding("pass", f"Your tests catch {len(gates)} of {len(gates)} wrong gates.")
 
 
-def _trouble(bench: Bench, file: str) -> str:
-    """Run the tests on the reference, once for all layers; say what does not pass there."""
-    key = f"{file} on the reference"
-    if key not in bench.suites:
-        bench.suites[key] = _run_on(bench, file, {REFERENCE: reference(bench.workshop.gate)})[0]
-    report = read_report(bench.suites[key], REFERENCE)
+def _run_on_all(bench: Bench, file: str) -> TestsRun:
+    """Run the tests on the reference and on every wrong gate, in one child and in no fixed order.
+
+    Were the reference run first or alone, tests could know it by that.
+    """
+    gate = bench.workshop.gate
+    right = reference(gate)
+    subjects = {wrong.id: build_gate(gate, wrong.source) for wrong in bench.answers.wrong_gates}
+    servers = {name: GateServer(gate, subject, right) for name, subject in subjects.items()}
+    servers[REFERENCE] = GateServer(gate, right, right)
+    remote = {
+        "module": gate.module,
+        "functions": list(gate.functions),
+        "error": gate.error,
+        "load": gate.load,
+    }
+    rows: list[Message] = [{"id": name, "file": file, "remote": remote} for name in servers]
+    random.SystemRandom().shuffle(rows)
+    ran = run_suites(rows, bench, lambda message: servers[message["row"]].answer(message))
+    caught = {name for name in subjects if _is_caught(read_report(ran, name), servers[name])}
+    return TestsRun(bench.shown(_trouble(ran)), frozenset(caught))
+
+
+def _trouble(rows: Rows) -> str:
+    """Say what does not pass on the reference; "" when every test does."""
+    report = read_report(rows, REFERENCE)
     if report is None:
-        return f"Your tests did not reach their end: {ending_of(bench.suites[key], REFERENCE)}."
+        return f"Your tests did not reach their end: {ending_of(rows, REFERENCE)}."
     failing = [test for test in report.tests if test.outcome != "passed"]
     if failing:
         return f"{failing[0].name}: {failing[0].message or failing[0].outcome}"
@@ -93,44 +118,15 @@ def _trouble(bench: Bench, file: str) -> str:
     return ""
 
 
-def _catches(bench: Bench, file: str, wrong: list[WrongGate]) -> set[str]:
-    """Run the tests on each wrong gate; give the ids of those that a test noticed."""
-    gates = {gate.id: build_gate(bench.workshop.gate, gate.source) for gate in wrong}
-    rows, servers = _run_on(bench, file, gates)
-    caught = set()
-    for name, server in servers.items():
-        report = read_report(rows, name)
-        tests = report.tests if report else ()
-        if any(test.outcome == "failed" and test.name in server.differing for test in tests):
-            caught.add(name)
-    return caught
-
-
-def _run_on(
-    bench: Bench, file: str, subjects: dict[str, types.ModuleType]
-) -> tuple[Rows, dict[str, GateServer]]:
-    """Run the tests once for each gate, in one child; give what they said and what they called."""
-    gate = bench.workshop.gate
-    right = reference(gate)
-    servers = {name: GateServer(gate, subject, right) for name, subject in subjects.items()}
-    # The sandbox learns a number for each gate, never its name.
-    numbers = {str(number): name for number, name in enumerate(subjects)}
-
-    def answer(message: Message) -> Message:
-        row = numbers.get(str(message.get("row")))
-        if row is None:
-            return {"crash": "ValueError", "text": "this call belongs to no run"}
-        return servers[row].answer(message)
-
-    remote = {
-        "module": gate.module,
-        "functions": list(gate.functions),
-        "error": gate.error,
-        "load": gate.load,
-    }
-    rows: list[Message] = [{"id": number, "file": file, "remote": remote} for number in numbers]
-    ran = run_suites(rows, bench, answer)
-    return Rows({numbers[k]: v for k, v in ran.answers.items()}, ran.trouble), servers
+def _is_caught(report: SuiteReport | None, server: GateServer) -> bool:
+    """Tell whether a test failed that made a differing call, itself or through a fixture."""
+    if report is None or not server.differing:
+        return False
+    shared = "" in server.differing
+    failed = [test.name for test in report.tests if test.outcome == "failed"]
+    return any(shared or name in server.differing for name in failed) or (
+        shared and bool(report.trouble)
+    )
 
 
 def _copied(value: Any) -> Any:

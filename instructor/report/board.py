@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from instructor.judging import plain
 from instructor.report.model import Report, WorkshopReport
 from instructor.report.pages import MARKS
 
@@ -41,7 +42,7 @@ def print_board(reports: list[Report], console: Console) -> None:
 def _add_row(table: Table, report: Report, workshop_id: str) -> None:
     found = next(w for w in report.workshops if w.id == workshop_id)
     # Text, not a string: a name with square brackets in it is no markup.
-    table.add_row(Text(report.submission), *_marks(found), Text(_first(report)))
+    table.add_row(Text(plain(report.submission)), *_marks(found), Text(_first(report)))
 
 
 def _marks(workshop: WorkshopReport) -> list[Text]:

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import types
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,16 @@ class Line:
         return json.loads(self._file.readline())
 
 
+def rows_from(line: Line) -> Iterator[dict[str, Any]]:
+    """Ask the grader for one row after the other, so that no more than one is ever in here."""
+    while True:
+        line.send({"call": "next row"})
+        row = line.receive()["row"]
+        if row is None:
+            return
+        yield row
+
+
 def load_script(path: Path, name: str) -> types.ModuleType:
     """Import one of our own files under a private name, not through the student's path."""
     spec = importlib.util.spec_from_file_location(name, path)
@@ -58,8 +69,7 @@ def run_suites(job: dict[str, Any], line: Line) -> None:
     against a gate that is not in here: a stand-in for it asks the grader.
     """
     suite = load_script(HERE.parents[1] / "lab" / "suite.py", "_courseware_suite")
-    for row in job["rows"]:
-        line.send({"begin": row["id"]})
+    for row in rows_from(line):
         child = os.fork()
         if not child:
             run_one_suite(suite, row, job, line)
@@ -100,8 +110,7 @@ def replay_gate(job: dict[str, Any], line: Line) -> None:
     except BaseException as error:  # noqa: BLE001  sys.exit() at import is a finding too
         line.send({"trouble": f"{type(error).__name__}: {text_of(error)}"})
         return
-    for case in job["rows"]:
-        line.send({"begin": case["id"]})
+    for case in rows_from(line):
         line.send({"id": case["id"], **decide_one(case, decide, load, refusal)})
 
 
@@ -131,8 +140,7 @@ def replay_schema(job: dict[str, Any], line: Line) -> None:
 
     # An empty registry: a schema that refers to an address is an error, never a download.
     validator = Draft202012Validator(job["schema"], registry=Registry())
-    for case in job["rows"]:
-        line.send({"begin": case["id"]})
+    for case in rows_from(line):
         try:
             errors = [
                 f"{list(e.absolute_path)}: {e.message}"
@@ -164,11 +172,16 @@ def remote_function(name: str, load: str, refusal: Any, row: str, line: Line) ->
     """Make one function that sends its arguments out and raises or returns what comes back."""
 
     def call(*arguments: Any, **named: Any) -> Any:
-        test = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[2].rpartition(" ")[0]
+        test = test_at_work()
         sent = list(arguments)
         if name == load and sent:
             sent[0] = file_argument(sent[0])
-        line.send({"call": name, "arguments": sent, "named": named, "test": test, "row": row})
+        message = {"call": name, "arguments": sent, "named": named, "test": test, "row": row}
+        try:
+            line.send(message)
+        except (TypeError, ValueError, RecursionError) as reason:
+            # What is no JSON value cannot cross; a right gate refuses it, so this one does.
+            raise refusal(f"a value that is not JSON: {reason}") from reason
         reply = line.receive()
         if "refused" in reply:
             error = refusal(reply["text"])
@@ -183,6 +196,12 @@ def remote_function(name: str, load: str, refusal: Any, row: str, line: Line) ->
 
     call.__name__ = name
     return call
+
+
+def test_at_work() -> str:
+    """Name the test that is running; "" while tests are collected or fixtures are made."""
+    current = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[2]
+    return current.removesuffix(" (call)") if current.endswith(" (call)") else ""
 
 
 def file_argument(path: Any) -> dict[str, Any]:
@@ -214,9 +233,11 @@ def main() -> None:
     line = Line(number)
     job = line.receive()
     confine = load_script(HERE / "confine.py", "_courseware_confine")
+    confine.die_with_parent()
     confine.leave_out_slow_formats()
-    # Before the student's folder is on the path: their jsonschema.py must not take its place.
+    # Before the student's folder is on the path: no file of theirs can take these places.
     import jsonschema  # noqa: F401
+    import pytest  # noqa: F401
 
     confine.confine(job["limits"])
     confine.enter(job["workspace"])

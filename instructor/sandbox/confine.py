@@ -21,6 +21,15 @@ def confine(limits: dict[str, int]) -> None:
             continue
 
 
+def die_with_parent() -> None:
+    """Have this process ended when the one that started it ends (Linux: prctl(2))."""
+    if sys.platform == "linux":
+        import ctypes
+
+        pr_set_pdeathsig, sigkill = 1, 9
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, sigkill, 0, 0, 0)
+
+
 def enter(workspace: str) -> None:
     """Make the workspace the place where modules are found, and take the kit's own code away.
 

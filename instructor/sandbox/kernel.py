@@ -15,15 +15,16 @@ def main() -> None:
     confine = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(confine)
     folder = Path.cwd()
+    confine.die_with_parent()
     confine.leave_out_slow_formats()
-    confine.confine(json.loads(sys.argv[1]))
-    confine.enter(sys.argv[2])
-    sys.argv[1:3] = []
-
+    # Before the workspace is on the path: no file of the student's can take a module's place.
     import os
 
     from ipykernel.kernelapp import IPKernelApp
 
+    confine.confine(json.loads(sys.argv[1]))
+    confine.enter(sys.argv[2])
+    sys.argv[1:3] = []
     os.chdir(folder)
     IPKernelApp.launch_instance()
 

@@ -7,6 +7,7 @@ from typing import Any
 import psutil
 import pytest
 
+from instructor.evidence.desk import Desk
 from instructor.sandbox import Limits, run_child
 from instructor.sandbox.process import MIB, ChildRun, adopt_orphans, running_below
 
@@ -28,12 +29,19 @@ def replay(tmp_path: Path, body: str, **limits: Any) -> ChildRun:
     lab.mkdir(parents=True)
     (lab / "__init__.py").write_text("")
     (lab / "gate.py").write_text(HEAD + body)
-    job = {"kind": "gate", "workspace": str(lab.parent), "gate": GATE, "rows": CASES}
-    return run_child(job, tmp_path / "scratch", Limits(**{"wall_seconds": 10, **limits}))
+    job = {"kind": "gate", "workspace": str(lab.parent), "gate": GATE}
+    desk = Desk(CASES)
+    limit = Limits(**{"wall_seconds": 10, **limits})
+    run = run_child(job, tmp_path / "scratch", limit, desk.answer)
+    said = desk.gather(run)
+    run.messages = [m for m in run.messages if "id" not in m]
+    run.messages += [{**said[name], "id": name} for name in said]
+    return run
 
 
 def answers(run: ChildRun) -> dict[str, str]:
-    return {m["id"]: m["verdict"] for m in run.messages if "id" in m}
+    named = {case["id"] for case in CASES}
+    return {m["id"]: m["verdict"] for m in run.messages if m.get("id") in named}
 
 
 def test_a_gate_says_accept_reject_or_crash(tmp_path: Path) -> None:
@@ -113,7 +121,7 @@ def test_standard_input_is_empty(tmp_path: Path) -> None:
 
 
 def test_a_submission_without_lab_is_not_judged_on_ours(tmp_path: Path) -> None:
-    job = {"kind": "gate", "workspace": str(tmp_path), "rows": CASES}
+    job = {"kind": "gate", "workspace": str(tmp_path)}
     gate = {"module": "lab.plan_gate", "decide": "gate_plan", "load": "load_plan"}
 
     run = run_child(

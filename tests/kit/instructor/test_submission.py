@@ -139,14 +139,16 @@ def test_a_file_in_the_place_of_a_folder_makes_room(
     assert (tmp_path / "snapshot" / "tests" / "test_plan_gate_outcomes.py").is_file()
 
 
-def test_a_class_is_its_folders_and_a_submission_is_itself(workspace: Path) -> None:
+def test_a_class_is_its_folders_and_a_submission_is_itself(
+    workspace: Path, workshop: Workshop
+) -> None:
     (workspace.parent / ".hidden").mkdir()
     (workspace.parent / "notes.txt").touch()
 
-    assert find_submissions(workspace.parent) == {"workspace": workspace}
-    assert find_submissions(workspace) == {"workspace": workspace}
+    assert find_submissions(workspace.parent, [workshop]) == {"workspace": workspace}
+    assert find_submissions(workspace, [workshop]) == {"workspace": workspace}
 
 
-def test_a_folder_without_submissions_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_submissions_is_refused(tmp_path: Path, workshop: Workshop) -> None:
     with pytest.raises(CourseError, match="holds no submission"):
-        find_submissions(tmp_path)
+        find_submissions(tmp_path, [workshop])
