@@ -124,11 +124,8 @@ def _grade(folder: Path, out: Path, options: Options) -> None:
             print("instructor: stopped; the reports written so far are kept.", file=sys.stderr)
             raise typer.Exit(FAILED) from None
     print_board(reports, console)
-    left = (
-        []
-        if len(reports) == 1 and reports[0].submission == folder.resolve().name
-        else skipped(folder)
-    )
+    alone = reports[0].submission == folder.resolve().name
+    left = [] if alone else skipped(folder)
     if left:
         names = ", ".join(map(plain, left[:10]))
         console.print(f"Not graded, because no folder: {names}", markup=False, soft_wrap=True)

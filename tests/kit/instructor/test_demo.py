@@ -8,15 +8,20 @@ import csv
 import io
 import json
 import os
+import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import psutil
 from jsonschema import Draft202012Validator
 
 from instructor.answer_key import load_answer_key
 from instructor.classroom import load_pairs
 from instructor.report.model import report_schema
 from lab.workshop import Workshop
-from tests.kit.command import Ended, instructor
+from tests.kit.command import COURSE, Ended, instructor
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
@@ -81,3 +86,28 @@ def _check_that_nothing_stays_behind(demo: Path) -> None:
     assert {path.name for path in demo.iterdir()} == expected
     assert not (demo / "report" / ".work").exists()
     assert list((demo / "class").rglob("__pycache__")) == []
+
+
+def test_ctrl_c_stops_the_class_and_keeps_what_was_written(tmp_path: Path, workspace: Path) -> None:
+    folder = tmp_path / "class"
+    shutil.copytree(workspace, folder / "slow")
+    (folder / "slow" / "lab" / "plan_gate.py").write_text("while True: pass\n")
+    command = [sys.executable, "-m", "instructor", "grade", str(folder), "--seconds", "600"]
+    command += ["--out", str(tmp_path / "out"), "--cell-seconds", "600"]
+    process = subprocess.Popen(
+        command, cwd=COURSE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while not any((tmp_path / "out" / ".work").glob("*/*/workspace/lab")):
+        assert process.poll() is None
+
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+
+    assert process.returncode == 3
+    assert "stopped; the reports written so far are kept" in said
+    assert [p for p in psutil.process_iter(["cmdline"]) if _is_about(p, tmp_path)] == []
+    assert not (tmp_path / "out" / ".work").exists()
+
+
+def _is_about(process: psutil.Process, folder: Path) -> bool:
+    return str(folder) in " ".join(process.info["cmdline"] or ())

@@ -66,6 +66,47 @@ import pytest, _pytest.runner, _pytest.reports
 _pytest.reports.TestReport.outcome = property(lambda self: "passed", lambda self, value: None)
 """
 
+# Looks for other inputs in the frames of the program that calls it.
+PEEK = """
+import sys
+frame = sys._getframe()
+while frame:
+    for value in list(frame.f_locals.values()):
+        if isinstance(value, (dict, list)) and "account_id" in str(value):
+            raise RuntimeError("PEEKED " + str(value)[:400])
+    frame = frame.f_back
+"""
+GOOD_TESTS = """
+from pathlib import Path
+import pytest
+from lab.plan_gate import PlanRejected, gate_plan, load_plan
+
+@pytest.fixture(scope="module")
+def said():
+    found = {}
+    for name in ("valid", "assumed", "live"):
+        path = Path(__file__).parents[1] / "fixtures/plan_gate" / f"{name}_plan.json"
+        try:
+            found[name] = gate_plan(load_plan(path))
+        except PlanRejected as error:
+            found[name] = str(error)
+    return found
+
+def test_valid(said):
+    assert said["valid"]["status"] == "dry_run_accepted"
+    assert said["valid"]["tools"] == ["create_support_credit"]
+
+def test_assumed(said):
+    assert "account_id" in said["assumed"]
+
+def test_live(said):
+    assert "live execution" in said["live"]
+
+def test_a_set_is_no_plan():
+    with pytest.raises(PlanRejected):
+        gate_plan({"goal": {1, 2}})
+"""
+
 TRIES: dict[str, dict[str, Try]] = {
     "imports": {
         "sys_exit": Try(
@@ -106,6 +147,10 @@ TRIES: dict[str, dict[str, Try]] = {
         "link": Try(
             lambda root: (root / "link").symlink_to("/etc"), "'link' is a link", about="remarks"
         ),
+        "queue_py": Try(
+            write("queue.py", "print('hi')\n"), "queue.py takes the place of", about="remarks"
+        ),
+        "peek": Try(prepend(GATE, PEEK), "PEEKED", GATE_DOWN),
         "forged": Try(prepend(GATE, FORGE + "raise RuntimeError\n"), "RuntimeError", GATE_DOWN),
     },
     "files": {
@@ -158,6 +203,7 @@ TRIES: dict[str, dict[str, Try]] = {
                   "def test_b(): raise SystemExit\ndef test_c(): pass\n"),
             "SystemExit", ("tests",),
         ),
+        "shared": Try(write(TESTS, GOOD_TESTS), "Your tests catch 8 of 8 wrong gates."),
         "helper": Try(
             write(TESTS, "from lab.plan_gate import my_helper\ndef test_a(): pass\n"),
             "my_helper", ("tests",),
@@ -215,6 +261,8 @@ def report_problems(path: Path, row: Try) -> Iterator[str]:
         yield f"not passed are {lost}"
     if "error" in {item["outcome"] for item in evidence}:
         yield "a student's doing is called our error"
+    if "acct_7310" in text:
+        yield "a hidden case shows"
     if str(path.parents[2]) in text:
         yield f"a path of this machine shows: {text[text.index(str(path.parents[2])) :][:200]}"
 
