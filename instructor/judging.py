@@ -111,11 +111,16 @@ def _judge(evidence: Evidence, bench: Bench) -> Finding:
 
 
 def _workshop_report(workshop: Workshop, found: dict[Evidence, Finding]) -> WorkshopReport:
-    blocks = []
-    for block in workshop.all_blocks:
-        rows = tuple(_evidence_report(i, found[i]) for i in workshop.evidence_of(block.id))
-        blocks.append(BlockReport(block.id, block.title, block_outcome(rows), rows))
-    return WorkshopReport(workshop.id, workshop.title, tuple(blocks))
+    rows = {
+        block.id: tuple(_evidence_report(i, found[i]) for i in workshop.evidence_of(block.id))
+        for block in workshop.all_blocks
+    }
+    blocks = tuple(
+        BlockReport(block.id, block.title, block_outcome(rows[block.id]), rows[block.id])
+        for block in workshop.blocks
+    )
+    extras = rows[workshop.station.id] if workshop.station else ()
+    return WorkshopReport(workshop.id, workshop.title, blocks, extras)
 
 
 def _evidence_report(evidence: Evidence, finding: Finding) -> EvidenceReport:

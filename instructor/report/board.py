@@ -25,14 +25,13 @@ def print_board(reports: list[Report], console: Console) -> None:
             padding=(0, 1, 0, 0),
         )
         table.add_column("submission", overflow="fold", max_width=26)
-        blocks = [block for block in workshop.blocks if block.graded]
-        for number, _ in enumerate(blocks):
+        for number, _ in enumerate(workshop.blocks):
             table.add_column(str(number), justify="center", width=1)
         table.add_column("first thing to do", overflow="fold")
         for report in reports:
             _add_row(table, report, workshop.id)
         console.print(table)
-        names = "  ".join(f"{number} {block.id}" for number, block in enumerate(blocks))
+        names = "  ".join(f"{number} {block.id}" for number, block in enumerate(workshop.blocks))
         console.print(f"Blocks: {names}")
     console.print(
         "Marks:  ✓ reached   ✗ not yet   … waits for an earlier block   ! could not be judged"
@@ -46,8 +45,7 @@ def _add_row(table: Table, report: Report, workshop_id: str) -> None:
 
 
 def _marks(workshop: WorkshopReport) -> list[Text]:
-    blocks = [block for block in workshop.blocks if block.graded]
-    return [Text(MARKS[block.outcome], style=STYLES[block.outcome]) for block in blocks]
+    return [Text(MARKS[b.outcome], style=STYLES[b.outcome]) for b in workshop.blocks]
 
 
 def _first(report: Report) -> str:

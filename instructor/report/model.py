@@ -38,19 +38,15 @@ class BlockReport:
     outcome: str
     evidence: tuple[EvidenceReport, ...]
 
-    @property
-    def graded(self) -> bool:
-        """Tell whether any evidence of the block counts."""
-        return any(item.graded for item in self.evidence)
-
 
 @dataclass(frozen=True)
 class WorkshopReport:
-    """One workshop of a submission."""
+    """One workshop of a submission; ``extras`` lie outside its blocks and are never graded."""
 
     id: str
     title: str
     blocks: tuple[BlockReport, ...]
+    extras: tuple[EvidenceReport, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,9 +83,10 @@ class Report:
 
     @property
     def all_evidence(self) -> list[EvidenceReport]:
-        """List the evidence of every block, in order."""
+        """List the evidence of every block, in order, then the extras."""
         blocks = (block for workshop in self.workshops for block in workshop.blocks)
-        return [item for block in blocks for item in block.evidence]
+        extras = [item for workshop in self.workshops for item in workshop.extras]
+        return [*(item for block in blocks for item in block.evidence), *extras]
 
     @property
     def first_problem(self) -> EvidenceReport | None:

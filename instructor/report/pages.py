@@ -71,7 +71,6 @@ def _graded(report: Report) -> list[tuple[str, BlockReport]]:
         (f"{workshop.id}.{block.id}", block)
         for workshop in report.workshops
         for block in workshop.blocks
-        if block.graded
     ]
 
 

@@ -24,6 +24,9 @@ BLANKS = {
     "a hangul filler": "\u3164",
     "a halfwidth hangul filler": "\uffa0",
     "a khmer vowel that is not drawn": "\u17b4",
+    "the other khmer vowel that is not drawn": "\u17b5",
+    "a filler for a first hangul letter": "\u115f",
+    "a filler for a middle hangul letter": "\u1160",
     "a private character": "\ue000",
 }
 
@@ -91,6 +94,7 @@ DISGUISED = {
     "an armenian letter among latin ones": "acc\u0585unt",
     "a cherokee letter among latin ones": "\u13aacct",
     "a coptic letter among latin ones": "\u2c9fwner",
+    "a lisu letter among latin ones": "\ua4eeCCT",
     "a word of cyrillic letters that all look latin": "\u0441\u043e\u0440\u0443",
     "a single cyrillic letter": "\u0430",
     "one disguised word of several": "credit \u0430cct for defect",
