@@ -12,6 +12,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from lab.strict_json import structure_problem
+
 Plan = dict[str, Any]
 Inventory = dict[str, Any]
 
@@ -29,6 +31,9 @@ JSON_TYPES: dict[str, tuple[type, ...]] = {
 
 def inventory_problems(inventory: object) -> list[str]:
     """Check an inventory against ``inventory.schema.json``; [] when it may be used."""
+    structure = structure_problem(inventory)
+    if structure:
+        return [f"inventory []: {structure}"]
     errors = _validator().iter_errors(inventory)
     return sorted(f"inventory {list(error.absolute_path)}: {error.message}" for error in errors)
 

@@ -11,28 +11,28 @@ import unicodedata
 LATIN_LOOK_ALIKES = frozenset("асеіјорѕухһԁԛԝАВЕЅІЈКМНОРСТУХԌԚԜӀѴοανρτυιχγκϲΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
 # Scripts whose letters pass for Latin ones; the first word of a character's Unicode name.
 _SCRIPTS_MISTAKEN_FOR_LATIN = frozenset(
-    {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU", "FULLWIDTH", "MATHEMATICAL"}
+    {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"}
 )
 # Letters and symbols that are drawn as nothing.
 _DRAWN_AS_NOTHING = frozenset("\u2800\u3164\u115f\u1160\uffa0\u034f\u17b4\u17b5")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def is_blank(text: str, at_least: int = 1) -> bool:
-    """Tell whether a text shows fewer than ``at_least`` characters that leave ink."""
-    return sum(_leaves_ink(character) for character in text) < at_least
+def shown_length(text: str) -> int:
+    """Count the characters that leave ink, and the spaces between them."""
+    return len("".join(c for c in text if c == " " or _leaves_ink(c)).strip())
 
 
 def text_problem(text: str) -> str | None:
     """Say why a text may not be what it looks like, or return None."""
-    if is_blank(text):
+    if shown_length(text) == 0:
         return f"{text!r} is blank"
     if text != text.strip():
         return f"{text!r} begins or ends with white space"
     hidden = next((character for character in text if _is_hidden(character)), None)
     if hidden is not None:
         return f"{text!a} holds a character that does not show ({hidden!a})"
-    if any(_is_disguised(word) for word in _WORD.findall(text)):
+    if any(map(_is_disguised, _WORD.findall(text))) or any(map(_is_a_variant, text)):
         return f"{text!a} holds letters that only look Latin"
     return None
 
@@ -42,7 +42,7 @@ def name_problem(name: str) -> str | None:
 
     Names are written by programmers, so nothing is lost by being stricter than with values.
     """
-    if is_blank(name):
+    if shown_length(name) == 0:
         return f"name {name!r} is blank"
     if not (name.isascii() and name.isprintable() and " " not in name):
         return f"name {name!a} is not plain ASCII"
@@ -62,6 +62,12 @@ def _is_hidden(character: str) -> bool:
 def _is_disguised(word: str) -> bool:
     scripts = {unicodedata.name(letter, "?").split()[0] for letter in word}
     mistaken = scripts & _SCRIPTS_MISTAKEN_FOR_LATIN
-    if scripts & {"FULLWIDTH", "MATHEMATICAL"}:
-        return True
     return bool(mistaken) and ("LATIN" in scripts or set(word) <= LATIN_LOOK_ALIKES)
+
+
+def _is_a_variant(character: str) -> bool:
+    """Tell whether a character is another drawing of an ASCII letter or digit, of the same size."""
+    plain = unicodedata.normalize("NFKC", character)
+    kind = unicodedata.decomposition(character).split(" ")[0]
+    same_size = kind not in {"<super>", "<sub>", "<circle>", "<square>", "<fraction>"}
+    return not character.isascii() and plain.isascii() and plain.isalnum() and same_size

@@ -20,7 +20,7 @@ from lab.strict_json import NotStrictJson, load_json
 ### BEGIN SOLUTION
 from collections.abc import Iterator  # isort: skip
 from lab.grounding import stands_in  # isort: skip
-from lab.plain_text import is_blank, name_problem, text_problem  # isort: skip
+from lab.plain_text import name_problem, shown_length, text_problem  # isort: skip
 from lab.strict_json import same_json, structure_problem  # isort: skip
 
 ### STUB
@@ -178,7 +178,7 @@ def _repeated_ids(plan: Plan) -> Iterator[str]:
 
 def _disguises(plan: Plan) -> Iterator[str]:
     """Yield the texts of a plan that are not what a reviewer sees."""
-    if is_blank(plan["goal"], at_least=8):
+    if shown_length(plan["goal"]) < 8:
         yield f"['goal']: {plan['goal']!r} shows fewer than 8 characters"
     names: list[tuple[list[str | int], str]] = []
     for index, fact in enumerate(plan["facts"]):
@@ -186,8 +186,9 @@ def _disguises(plan: Plan) -> Iterator[str]:
         if type(fact["value"]) is str and (problem := text_problem(fact["value"])):
             yield f"['facts', {index}, 'value']: {problem}"
     for index, step in enumerate(plan["steps"]):
-        texts = (step["id"], step["tool"], *step["fact_refs"], *step["args"])
-        names += [(["steps", index], text) for text in texts]
+        names += [(["steps", index, field], step[field]) for field in ("id", "tool")]
+        names += [(["steps", index, "fact_refs"], reference) for reference in step["fact_refs"]]
+        names += [(["steps", index, "args"], key) for key in step["args"]]
     yield from (f"{path}: {problem}" for path, name in names if (problem := name_problem(name)))
 
 

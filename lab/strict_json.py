@@ -7,7 +7,7 @@ long decimals without a word. Each of those lets one text mean two things, so ea
 import json
 import math
 from collections.abc import Iterator
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -163,6 +163,10 @@ def _exact_float(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         raise NotStrictJson(f"{text} is too large for a number")
-    if Decimal(text) != Decimal(repr(number)):
+    try:
+        exact = Decimal(text)
+    except InvalidOperation as error:
+        raise NotStrictJson(f"{text} has an exponent that no number has") from error
+    if exact != Decimal(repr(number)):
         raise NotStrictJson(f"{text} would be rounded to {number!r}")
     return number

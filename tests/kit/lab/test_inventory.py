@@ -45,7 +45,7 @@ WRONG_VALUES: list[tuple[tuple[str | int, ...], Any]] = [
     ((*AMOUNT, "exclusiveMinimum"), "0"),
     ((*AMOUNT, "exclusiveMinimum"), True),
     ((*TOOL, "side_effects"), "none"),
-    ((*TOOL, "side_effects"), ["mail"]),
+    ((*TOOL, "side_effects"), [""]),
     ((*TOOL, "side_effects"), [None]),
 ]
 

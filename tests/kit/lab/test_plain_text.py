@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from lab.plain_text import LATIN_LOOK_ALIKES, is_blank, name_problem, text_problem
+from lab.plain_text import LATIN_LOOK_ALIKES, name_problem, shown_length, text_problem
 
 BLANKS = {
     "nothing": "",
@@ -33,19 +33,19 @@ BLANKS = {
 
 @pytest.mark.parametrize("text", BLANKS.values(), ids=BLANKS.keys())
 def test_a_text_without_ink_is_blank(text: str) -> None:
-    assert is_blank(text)
-    assert is_blank(text * 9)
+    assert shown_length(text) == 0
+    assert shown_length(text * 9) == 0
     assert text_problem(text) == f"{text!r} is blank"
     assert name_problem(text) == f"name {text!r} is blank"
 
 
 @pytest.mark.parametrize(
-    ("text", "at_least", "blank"),
-    [("1234567", 8, True), ("12345678", 8, False), ("1234567\u200b", 8, True), ("é" * 8, 8, False)],
+    ("text", "length"),
+    [("1234567", 7), ("1234567\u200b", 7), ("é" * 8, 8), ("Pay 15 $", 8), ("        a", 1)],
     ids=ascii,
 )
-def test_only_characters_that_leave_ink_are_counted(text: str, at_least: int, blank: bool) -> None:
-    assert is_blank(text, at_least) is blank
+def test_ink_and_the_spaces_between_it_are_counted(text: str, length: int) -> None:
+    assert shown_length(text) == length
 
 
 @pytest.mark.parametrize("text", [" a", "a ", "a\n", "\ta", "\u00a0a", "a\u3000", "a\u2028"])
