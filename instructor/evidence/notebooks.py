@@ -30,6 +30,8 @@ from lab.workshop import Evidence
 KERNEL = Path(__file__).parents[1] / "sandbox" / "kernel.py"
 KERNEL_MEMORY = 2048 * MIB
 NOTEBOOK_CELLS = 20
+# A socket's path has 107 bytes at the most; where reports go deeper, the system's folder serves.
+LONGEST_PLACE_FOR_SOCKETS = 70
 EXPECTED = "Every cell runs to its end."
 
 
@@ -131,8 +133,11 @@ def _clear(notebook: Any) -> None:
 
 def _execute(notebook: Any, file: str, bench: Bench, trace: Trace) -> str:
     """Run the cells in a limited kernel; "" when all of them came to their end."""
-    # Sockets need a short path, shorter than a report folder's may be.
-    with bench.copy() as (workspace, scratch), tempfile.TemporaryDirectory(prefix="k") as sockets:
+    short = len(str(bench.scratch)) < LONGEST_PLACE_FOR_SOCKETS
+    with (
+        bench.copy() as (workspace, scratch),
+        tempfile.TemporaryDirectory(prefix="k", dir=bench.scratch if short else None) as sockets,
+    ):
         manager = _manager(workspace, Path(sockets), bench)
         client = LimitedClient(
             notebook,
