@@ -150,8 +150,10 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _check_out(folder: Path, out: Path, submissions: dict[str, Path]) -> None:
-    inside = out.resolve().is_relative_to(folder.resolve())
-    if inside or any(out.resolve().is_relative_to(path.resolve()) for path in submissions.values()):
+    folders = [path.resolve() for path in submissions.values()]
+    places = [(out / report_folder(name)).resolve() for name in submissions]
+    inside = any(out.resolve().is_relative_to(path) for path in (folder.resolve(), *folders))
+    if inside or any(place in folders for place in places):
         raise CourseError(
             f"The reports would be written into what is graded ({out}). "
             "Give --out a folder outside the class."

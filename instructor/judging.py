@@ -25,6 +25,8 @@ from instructor.submission import take_snapshot
 from lab.suite import cut
 from lab.workshop import Evidence, Workshop
 
+# Characters of one text in a report; a student can make any of them as long as they like.
+LONGEST_TEXT = 1_500
 # Colour codes and control characters of a student's output; tab and newline become spaces.
 # Where Python, its packages and this course lie on the grader's machine is nobody's business.
 _PLACES = re.compile(
@@ -131,8 +133,8 @@ def _evidence_report(evidence: Evidence, finding: Finding) -> EvidenceReport:
         title=evidence.title,
         outcome=finding.outcome,
         graded=evidence.graded,
-        found=plain(finding.found) or "Nothing was said.",
-        expected="" if passed else plain(finding.expected or evidence.title),
+        found=cut(plain(finding.found), LONGEST_TEXT) or "Nothing was said.",
+        expected="" if passed else cut(plain(finding.expected or evidence.title), LONGEST_TEXT),
         next="" if passed else plain(finding.next or evidence.next),
     )
 

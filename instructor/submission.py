@@ -11,6 +11,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 from instructor import COURSE, CourseError
+from instructor.release import COMMON
 from lab.suite import cut
 from lab.workshop import Workshop
 
@@ -53,9 +54,9 @@ def find_submissions(folder: Path, workshops: list[Workshop]) -> dict[str, Path]
     if not folder.is_dir():
         raise CourseError(f"{folder} is not a folder. Give the folder that holds the submissions.")
     if any(holds(folder, workshop) for workshop in workshops):
-        return {folder.resolve().name: folder}
+        return {_readable(folder.resolve().name): folder}
     found = {
-        path.name.encode("utf-8", "backslashreplace").decode(): path
+        _readable(path.name): path
         for path in sorted(folder.iterdir())
         if path.is_dir() and not path.is_symlink() and not path.name.startswith(".")
     }
@@ -65,6 +66,11 @@ def find_submissions(folder: Path, workshops: list[Workshop]) -> dict[str, Path]
             f"or one folder with {', '.join(ROOMS)} in it."
         )
     return found
+
+
+def _readable(name: str) -> str:
+    """Write a folder's name as text, also where it is no UTF-8."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def holds(folder: Path, workshop: Workshop) -> bool:
@@ -95,6 +101,7 @@ def take_snapshot(source: Path, target: Path, workshops: list[Workshop]) -> Snap
 
 def course_files(workshop: Workshop) -> Iterator[str]:
     """List the code that a workspace gets and a student has no reason to change."""
+    yield from (file for file in COMMON if file.startswith("lab/"))
     yield from (file for file in workshop.given if file.endswith((".py", ".schema.json")))
 
 
@@ -107,12 +114,14 @@ def _copy_folder(folder: Path, source: Path, snapshot: Snapshot) -> None:
     except OSError as error:
         snapshot.remarks.append(_left_out(folder, source, f"cannot be read ({error.strerror})"))
         return
+    # What is graded comes first, so that nothing else can crowd it out.
+    entries.sort(key=lambda entry: folder == source and entry.name not in ROOMS)
     for entry in entries:
         path = Path(entry.path)
         if entry.is_symlink():
             snapshot.remarks.append(_left_out(path, source, "is a link"))
         elif entry.is_dir(follow_symlinks=False):
-            if entry.name not in IGNORED_FOLDERS:
+            if entry.name not in IGNORED_FOLDERS and not (path / "pyvenv.cfg").exists():
                 _copy_folder(path, source, snapshot)
         else:
             _copy_file(path, entry.stat(follow_symlinks=False), source, snapshot)
@@ -205,8 +214,10 @@ def _restore(workshop: Workshop, snapshot: Snapshot) -> None:
 
 def _make_room(file: Path, root: Path) -> None:
     """Take away what stands in a file's way: a folder of its name, a file for a folder."""
-    if file.is_dir():
-        shutil.rmtree(file)
+    # A folder lab/x/ would be imported in the place of lab/x.py.
+    for folder in (file, file.with_suffix("")):
+        if folder.is_dir() and folder != file.parent:
+            shutil.rmtree(folder)
     for parent in reversed(file.parents):
         if parent.is_relative_to(root) and parent.is_file():
             parent.unlink()

@@ -70,4 +70,10 @@ def _is_a_variant(character: str) -> bool:
     plain = unicodedata.normalize("NFKC", character)
     kind = unicodedata.decomposition(character).split(" ")[0]
     same_size = kind not in {"<super>", "<sub>", "<circle>", "<square>", "<fraction>"}
-    return not character.isascii() and plain.isascii() and plain.isalnum() and same_size
+    return (
+        not character.isascii()
+        and plain.isascii()
+        and plain.isalnum()
+        and len(plain) == 1
+        and same_size
+    )

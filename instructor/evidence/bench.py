@@ -13,7 +13,7 @@ from instructor.answer_key import AnswerKey
 from instructor.evidence.desk import Desk, Rows
 from instructor.sandbox import ChildRun, Limits, run_child
 from instructor.sandbox.process import Message
-from lab.strict_json import NotStrictJson, load_json
+from lab.strict_json import NotStrictJson, load_json, structure_problem
 from lab.workshop import Evidence, Workshop
 
 # How often a job is taken up again after a row has ended its child.
@@ -65,9 +65,12 @@ class Bench:
         if not path.is_file():
             raise Unusable(f"{file} is missing.")
         try:
-            return load_json(path)
+            document = load_json(path)
         except NotStrictJson as error:
             raise Unusable(f"{file} cannot be read as JSON: {error}.") from error
+        if problem := structure_problem(document):
+            raise Unusable(f"{file} cannot be used: {problem}.")
+        return document
 
     def shown(self, text: str) -> str:
         """Shorten the paths of this bench's copies to what a student knows them as."""

@@ -111,7 +111,7 @@ def _fault(case: Case, answer: Message | None) -> str:
     """Say in one word what is wrong with an answer; "" when nothing is."""
     if answer is None:
         return "silent"
-    if answer.get("verdict") not in {"accept", "reject"}:
+    if str(answer.get("verdict")) not in {"accept", "reject"}:
         return "crashed"
     if answer["verdict"] != case.verdict:
         return "let through" if case.verdict == "reject" else "refused"

@@ -40,7 +40,8 @@ class Desk:
             if number:
                 self.handed.append(number)
             return {"row": {**row, "id": number} if number else None}
-        row = self._rows.get(str(message.get("row")), {})
+        number = str(message.get("row"))
+        row = self._rows[number] if number in self.handed[-1:] else {}
         if self._answer is None or not row:
             return {"crash": "ValueError", "text": "this call belongs to no row"}
         return self._answer({**message, "row": row["id"]})

@@ -23,7 +23,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 
 from instructor.evidence.bench import Bench, Finding
 from instructor.sandbox import Limits
-from instructor.sandbox.process import MIB, clean_environment, end_strays, running_below
+from instructor.sandbox.process import ISOLATED, MIB, clean_environment, end_strays, running_below
 from lab.suite import cut
 from lab.workshop import Evidence
 
@@ -185,7 +185,7 @@ def _manager(workspace: Path, sockets: Path, bench: Bench) -> AsyncKernelManager
         connection_file=str(sockets / "kernel.json"), transport="ipc", ip=str(sockets / "s")
     )
     command = [
-        sys.executable, "-I", "-X", "utf8", str(KERNEL), json.dumps(limits.for_child()),
+        sys.executable, *ISOLATED, str(KERNEL), json.dumps(limits.for_child()),
         str(workspace), "-f", "{connection_file}", "--HistoryManager.enabled=False",
     ]  # fmt: skip
     manager._kernel_spec = KernelSpec(argv=command, display_name="limited", language="python")

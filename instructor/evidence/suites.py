@@ -59,7 +59,7 @@ def read_report(rows: Rows, name: str) -> SuiteReport | None:
 def ending_of(rows: Rows, name: str) -> str:
     """Say how a run without a report ended."""
     said = rows.answers.get(name, {})
-    return str(said.get("ending") or rows.trouble or "it said nothing")
+    return str(said.get("ending") or rows.trouble or "it ended Python itself")
 
 
 def judge_report(evidence: Evidence, report: SuiteReport) -> SuiteVerdict:

@@ -1,6 +1,6 @@
 """The program inside the sandbox: run one job on a student's files, say what their code said.
 
-It is started as a plain script with ``python -I``, gets one JSON line (the job) on the socket
+It is started as a plain script with ``python -s -P -B``, gets one JSON line (the job) on the socket
 whose number is its only argument, and answers with JSON lines. It holds inputs, never answers.
 """
 
@@ -159,13 +159,19 @@ def install_remote_gate(remote: dict[str, Any], row: str, line: Line) -> None:
     """Put a stand-in where the student's gate module would be; its functions ask the grader."""
     module = types.ModuleType(remote["module"])
     module.__file__ = "the gate under test"
-    refusal = type(remote["error"], (ValueError,), {"problems": ()})
+    refusal = type(remote["error"], (ValueError,), {"__init__": set_problems})
     setattr(module, remote["error"], refusal)
     for name in remote["functions"]:
         setattr(module, name, remote_function(name, remote["load"], refusal, row, line))
     package, _, child = remote["module"].rpartition(".")
     sys.modules[remote["module"]] = module
     setattr(importlib.import_module(package), child, module)
+
+
+def set_problems(self: Any, *problems: str) -> None:
+    """Keep a refusal's problems apart, as the contract says."""
+    ValueError.__init__(self, "; ".join(problems))
+    self.problems = problems
 
 
 def remote_function(name: str, load: str, refusal: Any, row: str, line: Line) -> Any:
@@ -184,9 +190,7 @@ def remote_function(name: str, load: str, refusal: Any, row: str, line: Line) ->
             raise refusal(f"a value that is not JSON: {reason}") from reason
         reply = line.receive()
         if "refused" in reply:
-            error = refusal(reply["text"])
-            error.problems = tuple(reply["refused"])
-            raise error
+            raise refusal(*reply["refused"])
         if "crash" in reply:
             kind = getattr(builtins, reply["crash"], RuntimeError)
             raise (

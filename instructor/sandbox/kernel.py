@@ -1,4 +1,4 @@
-"""A Jupyter kernel that limits itself first: ``python -I kernel.py LIMITS WORKSPACE -f FILE``."""
+"""A Jupyter kernel that limits itself first: ``kernel.py LIMITS WORKSPACE -f FILE``."""
 
 import importlib.util
 import json

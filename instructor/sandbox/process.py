@@ -18,6 +18,9 @@ import psutil
 
 CHILD = Path(__file__).with_name("child.py")
 MIB = 1 << 20
+LONGEST_LINE = 4 * MIB
+# No site of the user's, no script's folder on the path, no compiled files; the environment is ours.
+ISOLATED = ("-s", "-P", "-B", "-X", "utf8")
 
 # A message from a child, as parsed JSON.
 Message = dict[str, Any]
@@ -32,7 +35,7 @@ class Limits:
     memory_bytes: int = 1024 * MIB
     file_bytes: int = 16 * MIB
     output_bytes: int = 1 * MIB
-    result_bytes: int = 4 * MIB
+    result_bytes: int = 32 * MIB
     open_files: int = 256
 
     def for_child(self) -> dict[str, int]:
@@ -81,7 +84,7 @@ def run_child(
     with ours:
         with theirs:
             process = subprocess.Popen(  # noqa: S603  our own script, by its full path
-                [sys.executable, "-I", "-X", "utf8", str(CHILD), str(theirs.fileno())],
+                [sys.executable, *ISOLATED, str(CHILD), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -180,6 +183,7 @@ def _listen(  # noqa: C901  one loop over two streams, read in one go
                     received += len(data)
                     _check_size(received, limits.result_bytes, "returned")
                     *lines, pending = (pending + data).split(b"\n")
+                    _check_size(len(pending), LONGEST_LINE, "returned")
                     _take(lines, ours, run, answer)
                 else:
                     run.output_bytes += len(data)
