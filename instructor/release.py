@@ -5,7 +5,6 @@ A solution stands between ``### BEGIN SOLUTION`` and ``### END SOLUTION``. Comme
 """
 
 import re
-import shutil
 import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -241,8 +240,3 @@ def _ignored(target: Path) -> bool:
 def _existing_parent(target: Path) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     return target.parent
-
-
-def copy_tree(source: Path, target: Path) -> None:
-    """Lay one folder's files over another's."""
-    shutil.copytree(source, target, dirs_exist_ok=True)
