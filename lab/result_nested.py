@@ -1,0 +1,48 @@
+"""Rules for results that are more than three flat fields: numbers, booleans, lists.
+
+A list without a rule for its items may hold scalars only: an object in there would be a place for
+keys that nobody described.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from lab.plain_text import text_problem
+
+Rule = dict[str, Any]
+Check = Callable[[str, Any, Rule], Iterator[str]]
+NOT_PLAIN = "must be plain text: one line, no hidden or disguised characters"
+
+
+def number_problems(key: str, value: Any, rule: Rule) -> Iterator[str]:
+    """Check an integer or a float against ``min`` and ``max``; a boolean is neither."""
+    if type(value) not in (int, float):
+        yield f"{key} must be a number"
+    elif not rule["min"] <= value <= rule["max"]:
+        yield f"{key} out of range"
+
+
+def boolean_problems(key: str, value: Any, _: Rule) -> Iterator[str]:
+    """Check that a value is true or false; 1 and "true" are not."""
+    if type(value) is not bool:
+        yield f"{key} must be a boolean"
+
+
+def array_problems(key: str, value: Any, rule: Rule, check: Check) -> Iterator[str]:
+    """Check a list's length and, with ``check``, each of its items against ``items``."""
+    if type(value) is not list:
+        yield f"{key} must be an array"
+    elif not rule.get("min", 0) <= len(value) <= rule.get("max", len(value)):
+        yield f"{key} length out of range"
+    else:
+        for index, item in enumerate(value):
+            place = f"{key}[{index}]"
+            has_rule = "items" in rule
+            yield from check(place, item, rule["items"]) if has_rule else _scalar(place, item)
+
+
+def _scalar(key: str, value: Any) -> Iterator[str]:
+    if value is None or type(value) in (dict, list):
+        yield f"{key} must be a text, a number or a boolean: its list has no items rule"
+    elif type(value) is str and text_problem(value):
+        yield f"{key} {NOT_PLAIN}"
