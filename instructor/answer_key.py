@@ -6,6 +6,7 @@ Nothing from here is ever given to a sandbox or copied into a workspace, but for
 import functools
 import importlib
 import json
+import tempfile
 import tomllib
 import types
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Any
 import jsonpatch
 
 from instructor import COURSE, CourseError
+from lab.replay import Decision, decide, load_and_decide
 from lab.strict_json import load_json
 from lab.workshop import Gate, Workshop
 
@@ -30,23 +32,25 @@ class Rule:
     expected: str
     wrongly_accepts: str
     wrongly_refuses: str
+    misreports: str = "accepts, but does not return what the contract says"
 
 
 @dataclass(frozen=True)
 class Case:
-    """One hidden input with the verdict it must get and what a refusal must mention.
+    """One hidden input with the verdict it must get, and what a refusal must and must not mention.
 
     ``document`` is a JSON value; where ``text`` is given it is a raw text for the loader instead.
+    ``named`` holds the arguments that the gate gets beside it.
     """
 
     id: str
     rule: str
     verdict: str
     mentions: tuple[str, ...]
+    absent: tuple[str, ...]
     document: Any
     text: str | None
-    with_inventory: bool
-    evidence: Any
+    named: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class AnswerKey:
     cases: tuple[Case, ...]
     wrong_gates: tuple[WrongGate, ...]
     tables: dict[str, dict[str, str]]
-    inventory: Any
+    named: dict[str, Any]
 
 
 @functools.cache
@@ -75,18 +79,29 @@ def load_answer_key(workshop: Workshop) -> AnswerKey:
     """Read a workshop's answers; raise ``CourseError`` naming the file and the row at fault."""
     folder = ANSWERS / workshop.id
     data = load_json(folder / "cases.json")
+    named = {name: load_json(COURSE / file) for name, file in data["named"].items()}
     return AnswerKey(
         rules={name: Rule(id=name, **row) for name, row in data["rules"].items()},
-        cases=tuple(_case(row, data["bases"]) for row in data["cases"]),
+        cases=tuple(_case(row, data["bases"], named) for row in data["cases"]),
         wrong_gates=tuple(_wrong_gates(folder / "wrong_gates.toml", workshop.gate)),
         tables=load_json(folder / "tables.json"),
-        inventory=load_json(COURSE / data["inventory"]),
+        named=named,
     )
 
 
 def reference(gate: Gate) -> types.ModuleType:
     """Import the reference gate of this course."""
     return importlib.import_module(gate.module)
+
+
+def decide_case(gate: Gate, module: types.ModuleType, case: Case) -> Decision:
+    """Give a hidden case to a gate of ours: the reference, or a wrong one."""
+    if case.text is None:
+        return decide(gate, module, case.document, case.named)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "case.json"
+        path.write_bytes(case.text.encode())
+        return load_and_decide(gate, module, path, case.named)
 
 
 def build_gate(gate: Gate, source: str) -> types.ModuleType:
@@ -97,23 +112,22 @@ def build_gate(gate: Gate, source: str) -> types.ModuleType:
     return module
 
 
-def _case(row: dict[str, Any], bases: dict[str, Any]) -> Case:
-    known = {"id", "rule", "verdict", "mentions", "base", "patch", "value", "text", "inventory"}
-    unknown = row.keys() - known - {"evidence"}
-    if unknown:
-        raise CourseError(f"cases.json, case {row.get('id')}: unknown field {sorted(unknown)[0]!r}")
+def _case(row: dict[str, Any], bases: dict[str, Any], defaults: dict[str, Any]) -> Case:
     document = row.get("value")
     if "base" in row:
         document = jsonpatch.apply_patch(bases[row["base"]], row.get("patch", []))
+    named = {**defaults, **row.get("named", {})}
+    for name, patch in row.get("patch_named", {}).items():
+        named[name] = jsonpatch.apply_patch(named[name], patch)
     return Case(
         id=row["id"],
         rule=row["rule"],
         verdict=row["verdict"],
         mentions=tuple(row.get("mentions", ())),
+        absent=tuple(row.get("absent", ())),
         document=document,
         text=row.get("text"),
-        with_inventory=row.get("inventory", True),
-        evidence=row.get("evidence"),
+        named=named,
     )
 
 

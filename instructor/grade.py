@@ -29,7 +29,7 @@ Progress = Callable[[Report, int, int], None]
 
 @dataclass(frozen=True)
 class Options:
-    """How to grade: which workshops (all that the class shows when empty), how many at once."""
+    """How to grade: which workshops (what each submission shows when empty), how many at once."""
 
     workshops: tuple[str, ...] = ()
     workers: int = 2
@@ -45,14 +45,16 @@ def grade_class(folder: Path, out: Path, options: Options, progress: Progress) -
     known = _known_workshops(options.workshops)
     submissions = find_submissions(folder, known)
     _check_out(folder, out, submissions)
-    seen = [w for w in known if any(holds(path, w) for path in submissions.values())]
+    shown = {name: [w for w in known if holds(path, w)] for name, path in submissions.items()}
+    seen = [w for w in known if any(w in own for own in shown.values())]
     workshops = tuple(known if options.workshops else seen or known)
     scratch = _make_scratch(out)
     jobs = [
         Job(
             name,
             path.resolve(),
-            workshops,
+            # Where nothing of any workshop is to be seen, all of them are missing.
+            workshops if options.workshops or not shown[name] else tuple(shown[name]),
             scratch.resolve(),
             options.cell_seconds,
             options.seconds,

@@ -102,7 +102,7 @@ def take_snapshot(source: Path, target: Path, workshops: list[Workshop]) -> Snap
 def course_files(workshop: Workshop) -> Iterator[str]:
     """List the code that a workspace gets and a student has no reason to change."""
     yield from (file for file in COMMON if file.startswith("lab/"))
-    yield from (file for file in workshop.given if file.endswith((".py", ".schema.json")))
+    yield from (file for file in workshop.given if file.startswith(("lab/", "tests/")))
 
 
 def _copy_folder(folder: Path, source: Path, snapshot: Snapshot) -> None:

@@ -4,81 +4,28 @@ Every function takes the files as they were last saved, so there is no kernel to
 edit. Nothing here starts a process or needs the network.
 """
 
-import html
 import importlib
 import json
 import logging
 import sys
 import types
-from dataclasses import dataclass
 from pathlib import Path
 
+from lab.cards import Card, Line, Note
+from lab.replay import load_and_decide
 from lab.strict_json import NotStrictJson, differences, load_json
 from lab.suite import SuiteReport, SuiteVerdict, cut, judge, judge_own, run_suite
 from lab.workshop import Evidence, Workshop, WorkshopError, load_workshop
 
 ROOT = Path(__file__).resolve().parents[1]
-MARKS = {"pass": "✓", "fail": "✗", "blocked": "…"}
 # These stay loaded; every other module of lab/ is read again from its file.
 _KEPT = frozenset(
-    {"lab", "lab.coach", "lab.strict_json", "lab.suite", "lab.workshop", "lab.__main__"}
+    {"lab"}
+    | {
+        f"lab.{name}"
+        for name in ("__main__", "cards", "coach", "replay", "strict_json", "suite", "workshop")
+    }
 )
-
-
-@dataclass(frozen=True)
-class Line:
-    """One check of a block, as the pair reads it."""
-
-    title: str
-    outcome: str
-    found: str = ""
-    expected: str = ""
-    next: str = ""
-
-
-@dataclass(frozen=True)
-class Card:
-    """Something to show: a heading and lines; the first problem is open, the rest is folded."""
-
-    heading: str
-    lines: tuple[Line, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Tell whether there is a line and every line passes."""
-        return bool(self.lines) and all(line.outcome == "pass" for line in self.lines)
-
-    def __str__(self) -> str:
-        """Give the card as text, for a terminal."""
-        problem = self._first_problem
-        rows = [self.heading, *(f"  {MARKS[line.outcome]} {line.title}" for line in self.lines)]
-        if problem:
-            rows += ["", f"First: {problem.title}", *_labelled(problem)]
-        return "\n".join(rows)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        problem = self._first_problem
-        rows = "".join(
-            f"<li>{MARKS[line.outcome]} {html.escape(line.title)}</li>" for line in self.lines
-        )
-        listing = f"<ul style='list-style:none;padding-left:.5em;margin:.3em 0'>{rows}</ul>"
-        colour = "#1a7f37" if self.passed else "#b35900"
-        if problem:
-            parts = "".join(f"<div>{html.escape(text)}</div>" for text in _labelled(problem))
-            listing = (
-                f"<div><b>{MARKS[problem.outcome]} {html.escape(problem.title)}</b></div>{parts}"
-                f"<details><summary>All {len(self.lines)} checks</summary>{listing}</details>"
-            )
-        return (
-            f"<div style='border-left:4px solid {colour};padding:.3em .8em'>"
-            f"<b>{html.escape(self.heading)}</b>{listing}</div>"
-        )
-
-    @property
-    def _first_problem(self) -> Line | None:
-        return next((line for line in self.lines if line.outcome != "pass"), None)
 
 
 class _Log(logging.Handler):
@@ -101,24 +48,6 @@ class _Log(logging.Handler):
         self._logger.removeHandler(self)
         self._logger.setLevel(logging.NOTSET)
         self._logger.propagate = True
-
-
-@dataclass(frozen=True)
-class Note:
-    """A short text to show, in monospace where that helps to read it aloud."""
-
-    text: str
-    quote: str = ""
-
-    def __str__(self) -> str:
-        """Give the note as text, for a terminal."""
-        return f"{self.text}\n  {self.quote}" if self.quote else self.text
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        quote = f"<pre style='white-space:pre-wrap'>{html.escape(self.quote)}</pre>"
-        return f"<div>{html.escape(self.text)}{quote if self.quote else ''}</div>"
 
 
 def block(workshop: str, block_id: str) -> Note:
@@ -164,17 +93,18 @@ def check(workshop: str, block_id: str) -> Card:
     return Card(heading, lines)
 
 
-def try_gate(workshop: str, fixture: str, predict: str, inventory: str = "") -> Note:
+def try_gate(workshop: str, fixture: str, predict: str, **named: str) -> Note:
     """Give one of your fixtures to your own gate, and compare its verdict with your prediction.
 
-    ``predict`` is "accept" or "refuse". ``inventory`` names a fixture to give to the gate as well.
+    ``predict`` is "accept" or "refuse". Further names give the gate another fixture as that
+    argument, for example ``inventory="inventory.json"``.
     """
     if predict not in ("accept", "refuse"):
         return Note(f'Predict first: predict="accept" or predict="refuse". Found: {predict!r}.')
     try:
         found = load_workshop(ROOT, workshop)
-        verdict, text = _decide(found, fixture, inventory)
-    except WorkshopError as error:
+        verdict, text = _decide(found, fixture, named)
+    except (WorkshopError, NotStrictJson) as error:
         return Note(str(error))
     agrees = "as you predicted" if verdict == predict else f"and you predicted: {predict}"
     words = {"accept": "accepted", "refuse": "refused", "crash": "no verdict: your gate crashes"}
@@ -276,30 +206,20 @@ def _report(file: str, runs: dict[str, SuiteReport]) -> SuiteReport:
     return runs[file]
 
 
-def _decide(workshop: Workshop, fixture: str, inventory: str) -> tuple[str, str]:
+def _decide(workshop: Workshop, fixture: str, named: dict[str, str]) -> tuple[str, str]:
     """Give a verdict in one word, and the text that goes with it."""
     folder = ROOT / "fixtures" / workshop.id
     gate = workshop.gate
-    for name in filter(None, (fixture, inventory)):
+    for name in (fixture, *named.values()):
         if not (folder / name).is_file():
             raise WorkshopError(f"No verdict: there is no file fixtures/{workshop.id}/{name}.")
+    arguments = {name: load_json(folder / file) for name, file in named.items()}
     try:
-        module = fresh(gate.module)
-        load, decide = getattr(module, gate.load), getattr(module, gate.decide)
-        refusal = getattr(module, gate.error)
+        decision = load_and_decide(gate, fresh(gate.module), folder / fixture, arguments)
     except (Exception, SystemExit) as error:
         raise WorkshopError(
             f"{gate.file} cannot be used yet: {type(error).__name__}: {error}."
         ) from error
-    try:
-        arguments = [load(folder / inventory)] if inventory else []
-        return "accept", json.dumps(decide(load(folder / fixture), *arguments), indent=2)
-    except refusal as error:
-        return "refuse", str(error)
-    except Exception as error:  # noqa: BLE001  a pair's gate may raise anything
-        return "crash", f"{type(error).__name__}: {error}"
-
-
-def _labelled(line: Line) -> list[str]:
-    parts = (("Found", line.found), ("Expected", line.expected), ("Next", line.next))
-    return [f"{label}: {text}" for label, text in parts if text]
+    if decision.verdict == "accept":
+        return "accept", json.dumps(decision.seen, indent=2, ensure_ascii=False)
+    return {"reject": "refuse"}.get(decision.verdict, "crash"), decision.text

@@ -105,6 +105,21 @@ def differences(left: Any, right: Any, place: str = "") -> list[str]:
     return [] if same_json(left, right) else [place]
 
 
+def values_at(value: Any, pointer: str) -> list[Any]:
+    """List the values at a JSON Pointer (RFC 6901), in which ``*`` stands for any key or index."""
+    found = [value]
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        found = [child for item in found for child in _children_at(item, key)]
+    return found
+
+
+def _children_at(item: Any, key: str) -> Iterator[Any]:
+    for name, child in item.items() if type(item) is dict else enumerate(_children(item)):
+        if key in ("*", str(name)):
+            yield child
+
+
 def _child_differences(left: Any, right: Any, key: str, place: str) -> list[str]:
     if key in left and key in right:
         return differences(left[key], right[key], place)

@@ -69,14 +69,28 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class GateClass:
+    """A class of a gate's contract: what can be called on it, and what can be read from it."""
+
+    methods: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Gate:
-    """Where the student's decision function is, and the words of its contract."""
+    """Where the student's decision function is, and the words of its contract.
+
+    ``probe`` names a function of the course that decides a document in the place of ``decide``,
+    for gates whose decision takes more than one call; "" where there is none.
+    """
 
     module: str
     error: str
     load: str
     decide: str
     functions: tuple[str, ...]
+    probe: str = ""
+    classes: Mapping[str, GateClass] = field(default_factory=dict)
 
     @property
     def file(self) -> str:
@@ -165,7 +179,6 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _build(workshop_id: str, timing: dict[str, Any], work: dict[str, Any]) -> Workshop:
-    gate = work["gate"]
     files = work["files"]
     return Workshop(
         id=workshop_id,
@@ -178,12 +191,20 @@ def _build(workshop_id: str, timing: dict[str, Any], work: dict[str, Any]) -> Wo
         station=_block(timing["station"]) if "station" in timing else None,
         cuts=tuple(Cut(**row) for row in timing["cuts"]),
         keep=tuple(timing["keep"]),
-        gate=Gate(**{**gate, "functions": tuple(gate["functions"])}),
+        gate=_gate(work["gate"]),
         given=tuple(files["given"]),
         stripped=tuple(files["stripped"]),
         start=dict(files["start"]),
         evidence=tuple(_evidence(row) for row in work["evidence"]),
     )
+
+
+def _gate(row: dict[str, Any]) -> Gate:
+    classes = {
+        name: GateClass(tuple(item["methods"]), tuple(item["values"]))
+        for name, item in row.get("classes", {}).items()
+    }
+    return Gate(**{**row, "functions": tuple(row["functions"]), "classes": classes})
 
 
 def _block(row: dict[str, Any]) -> Block:

@@ -6,16 +6,17 @@ says comes from the rule's own words, so no hidden input can show.
 
 import base64
 import json
+from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
-from instructor.answer_key import Case, Rule, reference
+from instructor.answer_key import Case, Rule, decide_case, reference
 from instructor.evidence.bench import Bench, Finding, Unusable
 from instructor.evidence.desk import Rows
 from instructor.sandbox.process import Message
+from lab.replay import decide
 from lab.strict_json import same_json
 from lab.suite import cut
-from lab.workshop import Evidence
+from lab.workshop import Evidence, Gate
 
 
 def judge(evidence: Evidence, bench: Bench) -> Finding:
@@ -46,26 +47,15 @@ def _replay_gate(cases: list[Case], _: Evidence, bench: Bench) -> Rows:
     gate = bench.workshop.gate
     if not (bench.snapshot / gate.file).is_file():
         raise Unusable(f"{gate.file} is missing.")
-    names = {"module": gate.module, "decide": gate.decide, "load": gate.load, "error": gate.error}
-    rows = [_gate_input(case, bench) for case in cases]
-    return bench.run_rows({"kind": "gate", "gate": names}, rows)
+    names = {name: getattr(gate, name) for name in ("module", "error", "load", "decide", "probe")}
+    return bench.run_rows({"kind": "gate", "gate": names}, [_gate_input(case) for case in cases])
 
 
-def _gate_input(case: Case, bench: Bench) -> Message:
-    row: Message = {
-        "id": case.id,
-        "document": case.document,
-        "arguments": _arguments(case, bench),
-    }
+def _gate_input(case: Case) -> Message:
+    row: Message = {"id": case.id, "document": case.document, "named": case.named}
     if case.text is not None:
         row["text"] = base64.b64encode(case.text.encode()).decode()
     return row
-
-
-def _arguments(case: Case, bench: Bench) -> list[Any]:
-    """List what the gate gets beside the document."""
-    inventory = bench.answers.inventory if case.with_inventory else None
-    return [inventory] if case.evidence is None else [inventory, case.evidence]
 
 
 def _replay_schema(cases: list[Case], evidence: Evidence, bench: Bench) -> Rows:
@@ -80,25 +70,21 @@ def _replay_data(cases: list[Case], evidence: Evidence, bench: Bench) -> Rows:
     """Let the reference gate decide with the submission's data in the place of ours."""
     gate = bench.workshop.gate
     module = reference(gate)
-    data = bench.load(evidence.options["file"])
-    return Rows({case.id: _decide(module, gate, case.document, data) for case in cases})
-
-
-def _decide(module: Any, gate: Any, document: Any, data: Any) -> Message:
-    try:
-        getattr(module, gate.decide)(document, data)
-    except getattr(module, gate.error) as error:
-        return {"verdict": "reject", "text": str(error)}
-    return {"verdict": "accept", "text": ""}
+    data = {evidence.options["as"]: bench.load(evidence.options["file"])}
+    decisions = {c.id: decide(gate, module, c.document, {**c.named, **data}) for c in cases}
+    return Rows({name: {"verdict": d.verdict, "text": d.text} for name, d in decisions.items()})
 
 
 def _finding(rule: Rule, cases: list[Case], answers: dict[str, Message], bench: Bench) -> Finding:
-    kinds = ("let through", "refused", "crashed", "unnamed", "misreported", "silent")
-    sorted_out = dict.fromkeys(kinds, 0)
+    sorted_out = Counter[str]()
     for case in cases:
         fault = _fault(case, answers.get(case.id))
         if not fault and rule.subject == "gate" and case.verdict == "accept":
-            fault = "" if _reports_rightly(case, answers[case.id], bench) else "misreported"
+            fault = (
+                ""
+                if _reports_rightly(case, answers[case.id], bench.workshop.gate)
+                else "misreported"
+            )
         if fault:
             sorted_out[fault] += 1
     faults = list(_sentences(rule, sorted_out, len(cases)))
@@ -115,21 +101,22 @@ def _fault(case: Case, answer: Message | None) -> str:
         return "crashed"
     if answer["verdict"] != case.verdict:
         return "let through" if case.verdict == "reject" else "refused"
-    named = all(part in str(answer.get("text")) for part in case.mentions)
-    return "" if named else "unnamed"
+    text = str(answer.get("text"))
+    if any(part in text for part in case.absent):
+        return "overtold"
+    return "" if all(part in text for part in case.mentions) else "unnamed"
 
 
-def _reports_rightly(case: Case, answer: Message, bench: Bench) -> bool:
+def _reports_rightly(case: Case, answer: Message, gate: Gate) -> bool:
     """Compare the value that an accepting gate returns with the reference's."""
-    gate = bench.workshop.gate
-    wanted = getattr(reference(gate), gate.decide)(case.document, *_arguments(case, bench))
+    wanted = decide_case(gate, reference(gate), case)
     try:
-        return same_json(json.loads(str(answer.get("text"))), wanted)
+        return same_json(json.loads(str(answer.get("seen"))), wanted.seen)
     except (ValueError, RecursionError):
         return False
 
 
-def _sentences(rule: Rule, faults: dict[str, int], total: int) -> Iterator[str]:
+def _sentences(rule: Rule, faults: Counter[str], total: int) -> Iterator[str]:
     """Say each kind of fault in the rule's words, with its share of the hidden inputs."""
     who = {"gate": "Your gate", "schema": "Your schema", "data": "With your file, the gate"}
     subject = who[rule.subject]
@@ -138,9 +125,10 @@ def _sentences(rule: Rule, faults: dict[str, int], total: int) -> Iterator[str]:
         "refused": f"{subject} refuses {rule.wrongly_refuses}",
         "crashed": f"{subject} crashes instead of deciding",
         "unnamed": f"{subject} refuses, but the result does not name what is wrong",
-        "misreported": f"{subject} accepts, but does not return what the contract says",
+        "misreported": f"{subject} {rule.misreports}",
+        "overtold": f"{subject} refuses, and repeats in its message what must not be passed on",
         "silent": f"{subject} gave no answer",
     }
-    for word, number in faults.items():
-        if number:
-            yield f"{said[word]} ({number} of {total} hidden inputs)."
+    for word, sentence in said.items():
+        if faults[word]:
+            yield f"{sentence} ({faults[word]} of {total} hidden inputs)."

@@ -1,8 +1,8 @@
 """Evidence ``fixture``: a file of the pair's that the reference gate must decide as its role says.
 
 Options: ``file``, ``verdict``, ``mentions`` (parts of the refusal), ``pair`` with ``differs_at``
-(the one value in which a minimal pair differs), ``changed_from`` (a copy is not enough), ``tools``
-(that must be in it), ``note`` (the lab notes, which must hold the refusal).
+(the one value in which a minimal pair differs), ``changed_from`` (a copy is not enough), ``holds``
+(values that must be in it), ``note`` (the lab notes, which must hold the refusal).
 """
 
 from collections.abc import Iterator
@@ -10,13 +10,14 @@ from typing import Any
 
 from instructor.answer_key import reference
 from instructor.evidence.bench import Bench, Finding, Unusable
-from lab.strict_json import differences, same_json
+from lab.replay import Decision, decide
+from lab.strict_json import differences, same_json, values_at
 from lab.suite import cut
 from lab.workshop import Evidence
 
 
 def judge(evidence: Evidence, bench: Bench) -> Finding:
-    """Give the file to the reference gate, with the course's inventory, and check its role."""
+    """Give the file to the reference gate, with the course's own arguments, and check its role."""
     try:
         document = bench.load(evidence.options["file"])
         problem = next(_problems(evidence, bench, document), None)
@@ -27,49 +28,38 @@ def judge(evidence: Evidence, bench: Bench) -> Finding:
     return Finding("pass", f"{evidence.options['file']} does what it is there for.")
 
 
-def decide(bench: Bench, document: Any) -> tuple[str, str]:
-    """Give the reference's verdict on a document, and the text of a refusal."""
-    gate = bench.workshop.gate
-    module = reference(gate)
-    try:
-        getattr(module, gate.decide)(document, bench.answers.inventory)
-    except getattr(module, gate.error) as error:
-        return "reject", str(error)
-    return "accept", ""
-
-
 def _problems(evidence: Evidence, bench: Bench, document: Any) -> Iterator[tuple[str, str]]:
     """Yield (found, expected), the most telling first."""
     options = evidence.options
     name = options["file"].rpartition("/")[2]
     if "changed_from" in options and same_json(document, bench.load(options["changed_from"])):
         yield f"{name} is still a copy of {_name(options['changed_from'])}.", evidence.title
-    yield from _missing_tools(options, name, document)
-    verdict, text = decide(bench, document)
-    if verdict != options["verdict"]:
-        yield _wrong_verdict(evidence, name, verdict, text), evidence.title
+    yield from _missing_values(options, name, document)
+    gate = bench.workshop.gate
+    decision = decide(gate, reference(gate), document, bench.answers.named)
+    if decision.verdict != options["verdict"]:
+        yield _wrong_verdict(evidence, name, decision), evidence.title
     for part in options.get("mentions", ()):
-        if part not in text:
-            yield f"{name} is refused for another reason: {text}", f"The refusal names {part}."
+        if part not in decision.text:
+            found = f"{name} is refused for another reason: {decision.text}"
+            yield found, f"The refusal names {part}."
     yield from _not_minimal(evidence, bench, name, document)
     yield from _missing_note(evidence, bench, name)
 
 
-def _wrong_verdict(evidence: Evidence, name: str, verdict: str, text: str) -> str:
-    if verdict == "reject":
-        return f"{name} must be accepted, and a correct gate refuses it: {text}"
+def _wrong_verdict(evidence: Evidence, name: str, decision: Decision) -> str:
+    if decision.verdict != "accept":
+        return f"{name} must be accepted, and a correct gate refuses it: {decision.text}"
     return (
         f"{name} must be refused, and a correct gate accepts it. {evidence.options['if_accepted']}"
     )
 
 
-def _missing_tools(options: Any, name: str, document: Any) -> Iterator[tuple[str, str]]:
-    steps = document.get("steps") if isinstance(document, dict) else None
-    rows = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
-    tools = [step.get("tool") for step in rows]
-    for tool in options.get("tools", ()):
-        if tool not in tools:
-            yield f"{name} has no step with the tool {tool}.", f"A step of the plan uses {tool}."
+def _missing_values(options: Any, name: str, document: Any) -> Iterator[tuple[str, str]]:
+    for row in options.get("holds", ()):
+        values = values_at(document, row["at"])
+        if not any(same_json(value, row["value"]) for value in values):
+            yield f"{name} {row['missing']}", f"{row['value']!r} stands at {row['at']}."
 
 
 def _not_minimal(

@@ -5,57 +5,21 @@ So the sandbox holds neither the reference nor a wrong gate. A failure counts as
 that test made a call to which the wrong gate and the reference give different answers.
 """
 
-import base64
-import json
 import random
 import tempfile
-import types
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from instructor.answer_key import build_gate, reference
+from instructor.answer_key import build_gate
 from instructor.evidence.bench import Bench, Finding, TestsRun
 from instructor.evidence.desk import Rows
+from instructor.evidence.gate_server import GateServer, serve
 from instructor.evidence.suites import ending_of, read_report, run_suites
 from instructor.sandbox.process import Message
 from lab.suite import SuiteReport
-from lab.workshop import Evidence, Gate
+from lab.workshop import Evidence
 
 REFERENCE = "reference"
-
-
-class GateServer:
-    """Answer the calls of a suite with one gate, and note where another would differ."""
-
-    def __init__(self, gate: Gate, subject: types.ModuleType, other: types.ModuleType) -> None:
-        """Serve ``subject``; ``other`` is the reference to compare with."""
-        self._gate = gate
-        self._subject = subject
-        self._other = other
-        self.differing: set[str] = set()
-
-    def answer(self, message: Message) -> Message:
-        """Make the call on both gates; give the subject's answer."""
-        reply = self._call(self._subject, message)
-        if self._subject is not self._other and reply != self._call(self._other, message):
-            self.differing.add(str(message.get("test")))
-        return reply
-
-    def _call(self, module: types.ModuleType, message: Message) -> Message:
-        name = message["call"]
-        if name not in self._gate.functions or not isinstance(message.get("arguments"), list):
-            return {"crash": "AttributeError", "text": f"{name} is not part of the contract"}
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                arguments = _copied(message["arguments"])
-                if name == self._gate.load and arguments:
-                    arguments[0] = _file(arguments[0], Path(folder))
-                value = getattr(module, name)(*arguments, **_copied(message["named"]))
-            return {"value": json.loads(json.dumps(value))}
-        except getattr(module, self._gate.error) as error:
-            return {"refused": list(error.problems), "text": str(error)}
-        except Exception as error:  # noqa: BLE001  a wrong gate may be wrong by crashing
-            return {"crash": type(error).__name__, "text": str(error)}
 
 
 def judge(evidence: Evidence, bench: Bench) -> Finding:
@@ -88,19 +52,16 @@ def _run_on_all(bench: Bench, file: str) -> TestsRun:
     Were the reference run first or alone, tests could know it by that.
     """
     gate = bench.workshop.gate
-    right = reference(gate)
     subjects = {wrong.id: build_gate(gate, wrong.source) for wrong in bench.answers.wrong_gates}
-    servers = {name: GateServer(gate, subject, right) for name, subject in subjects.items()}
-    servers[REFERENCE] = GateServer(gate, right, right)
-    remote = {
-        "module": gate.module,
-        "functions": list(gate.functions),
-        "error": gate.error,
-        "load": gate.load,
-    }
-    rows: list[Message] = [{"id": name, "file": file, "remote": remote} for name in servers]
+    names = [REFERENCE, *subjects]
+    remote = {name: getattr(gate, name) for name in ("module", "error", "load")}
+    remote |= {"functions": list(gate.functions)}
+    remote |= {"classes": {name: asdict(parts) for name, parts in gate.classes.items()}}
+    rows: list[Message] = [{"id": name, "file": file, "remote": remote} for name in names]
     random.SystemRandom().shuffle(rows)
-    ran = run_suites(rows, bench, lambda message: servers[message["row"]].answer(message))
+    with tempfile.TemporaryDirectory() as folder:
+        servers = {name: serve(gate, subjects.get(name), Path(folder) / name) for name in names}
+        ran = run_suites(rows, bench, lambda message: servers[message["row"]].answer(message))
     caught = {name for name in subjects if _is_caught(read_report(ran, name), servers[name])}
     return TestsRun(bench.shown(_trouble(ran)), frozenset(caught))
 
@@ -127,15 +88,3 @@ def _is_caught(report: SuiteReport | None, server: GateServer) -> bool:
     return any(shared or name in server.differing for name in failed) or (
         shared and bool(report.trouble)
     )
-
-
-def _copied(value: Any) -> Any:
-    """Give each gate arguments of its own, so that one cannot change what the other sees."""
-    return json.loads(json.dumps(value))
-
-
-def _file(sent: Message, folder: Path) -> str:
-    path = folder / Path(str(sent["name"])).name
-    if sent["data"] is not None:
-        path.write_bytes(base64.b64decode(sent["data"]))
-    return str(path)

@@ -26,7 +26,7 @@ def areas(workshops: list[Workshop], folder: Path, workers: int) -> Iterator[tup
     yield "a release holds nothing that must stay with the teacher", []
     build_reference(workshops, folder / "class" / REFERENCE)
     build_class(folder / "class", NOW)
-    options = Options(tuple(w.id for w in workshops), workers, cell_seconds=5.0)
+    options = Options(workers=workers, cell_seconds=5.0)
     graded = grade_class(folder / "class", folder / "out", options, lambda *_: None)
     reports = {report.submission: report for report in graded}
     pairs = load_pairs()
@@ -44,9 +44,11 @@ def _starts_red(report: Report) -> Iterator[str]:
 
 
 def _all_green(report: Report) -> Iterator[str]:
-    for item in report.all_evidence:
-        if item.outcome != "pass":
-            yield f"{item.id} is {item.outcome} with the reference: {item.found}"
+    for workshop in report.workshops:
+        for item in workshop.all_evidence:
+            if item.outcome != "pass":
+                name = f"{workshop.id}: {item.id}"
+                yield f"{name} is {item.outcome} with the reference: {item.found}"
 
 
 def _pairs(pairs: list[Pair], reports: dict[str, Report]) -> list[str]:
@@ -56,9 +58,8 @@ def _pairs(pairs: list[Pair], reports: dict[str, Report]) -> list[str]:
     for pair in pairs:
         report = reports[pair.name]
         outcomes = {
-            block.id: block.outcome
+            block.id if len(pair.workshops) == 1 else f"{workshop.id}.{block.id}": block.outcome
             for workshop in report.workshops
-            if workshop.id in pair.workshops
             for block in workshop.blocks
         }
         if outcomes != pair.outcomes:
@@ -74,9 +75,9 @@ def _pairs(pairs: list[Pair], reports: dict[str, Report]) -> list[str]:
 
 def _red_and_green(reports: list[Report]) -> Iterator[str]:
     outcomes: dict[str, set[str]] = {}
-    for report in reports:
-        for item in report.all_evidence:
-            outcomes.setdefault(item.id, set()).add(item.outcome)
+    for workshop in (workshop for report in reports for workshop in report.workshops):
+        for item in workshop.all_evidence:
+            outcomes.setdefault(f"{workshop.id}: {item.id}", set()).add(item.outcome)
     for name, seen in outcomes.items():
         for wanted in ("fail", "pass"):
             if wanted not in seen:

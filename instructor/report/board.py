@@ -16,7 +16,8 @@ STYLES = {"pass": "green", "fail": "bold red", "blocked": "dim", "error": "bold 
 
 def print_board(reports: list[Report], console: Console) -> None:
     """Print one table a workshop, and what the marks mean."""
-    for workshop in reports[0].workshops:
+    shown = {workshop.id: workshop for report in reports for workshop in report.workshops}
+    for workshop in shown.values():
         table = Table(
             title=workshop.title,
             title_justify="left",
@@ -29,7 +30,11 @@ def print_board(reports: list[Report], console: Console) -> None:
             table.add_column(str(number), justify="center", width=1)
         table.add_column("first thing to do", overflow="fold")
         for report in reports:
-            _add_row(table, report, workshop.id)
+            for own in report.workshops:
+                if own.id == workshop.id:
+                    name = Text(plain(report.submission))
+                    # Text, not a string: a name with square brackets in it is no markup.
+                    table.add_row(name, *_marks(own), Text(_first(report, own)))
         console.print(table)
         names = "  ".join(f"{number} {block.id}" for number, block in enumerate(workshop.blocks))
         console.print(f"Blocks: {names}")
@@ -38,17 +43,11 @@ def print_board(reports: list[Report], console: Console) -> None:
     )
 
 
-def _add_row(table: Table, report: Report, workshop_id: str) -> None:
-    found = next(w for w in report.workshops if w.id == workshop_id)
-    # Text, not a string: a name with square brackets in it is no markup.
-    table.add_row(Text(plain(report.submission)), *_marks(found), Text(_first(report)))
-
-
 def _marks(workshop: WorkshopReport) -> list[Text]:
     return [Text(MARKS[b.outcome], style=STYLES[b.outcome]) for b in workshop.blocks]
 
 
-def _first(report: Report) -> str:
+def _first(report: Report, workshop: WorkshopReport) -> str:
     remarks = len(report.remarks)
     note = f" ({remarks} remark{'' if remarks == 1 else 's'})" if remarks else ""
-    return shorten(report.first_thing_to_do, 80, placeholder=" …") + note
+    return shorten(workshop.first_thing_to_do, 80, placeholder=" …") + note

@@ -48,6 +48,16 @@ class WorkshopReport:
     blocks: tuple[BlockReport, ...]
     extras: tuple[EvidenceReport, ...] = ()
 
+    @property
+    def all_evidence(self) -> list[EvidenceReport]:
+        """List the evidence of every block, in order, then the extras."""
+        return [*(item for block in self.blocks for item in block.evidence), *self.extras]
+
+    @property
+    def first_thing_to_do(self) -> str:
+        """Say in one sentence what is open in this workshop; what is not graded says so."""
+        return _said(_first_problem(self.all_evidence))
+
 
 @dataclass(frozen=True)
 class RemarkReport:
@@ -76,23 +86,17 @@ class Report:
     @property
     def first_thing_to_do(self) -> str:
         """Say in one sentence what is open; what is not graded says so."""
-        problem = self.first_problem
-        if problem is None:
-            return "nothing"
-        return problem.found if problem.graded else f"(optional) {problem.found}"
+        return _said(self.first_problem)
 
     @property
     def all_evidence(self) -> list[EvidenceReport]:
-        """List the evidence of every block, in order, then the extras."""
-        blocks = (block for workshop in self.workshops for block in workshop.blocks)
-        extras = [item for workshop in self.workshops for item in workshop.extras]
-        return [*(item for block in blocks for item in block.evidence), *extras]
+        """List the evidence of every workshop: its blocks in order, then its extras."""
+        return [item for workshop in self.workshops for item in workshop.all_evidence]
 
     @property
     def first_problem(self) -> EvidenceReport | None:
         """Find what to do first: graded evidence before the rest."""
-        problems = [item for item in self.all_evidence if item.outcome != "pass"]
-        return next((p for p in problems if p.graded), problems[0] if problems else None)
+        return _first_problem(self.all_evidence)
 
 
 def block_outcome(evidence: Iterable[EvidenceReport]) -> str:
@@ -102,6 +106,17 @@ def block_outcome(evidence: Iterable[EvidenceReport]) -> str:
         if outcome in outcomes:
             return outcome
     return "pass" if outcomes else "blocked"
+
+
+def _first_problem(evidence: list[EvidenceReport]) -> EvidenceReport | None:
+    problems = [item for item in evidence if item.outcome != "pass"]
+    return next((p for p in problems if p.graded), problems[0] if problems else None)
+
+
+def _said(problem: EvidenceReport | None) -> str:
+    if problem is None:
+        return "nothing"
+    return problem.found if problem.graded else f"(optional) {problem.found}"
 
 
 @functools.cache

@@ -57,13 +57,17 @@ def gradebook(reports: list[Report]) -> str:
     return file.getvalue()
 
 
-def common_problems(reports: list[Report]) -> list[tuple[int, str, str]]:
-    """Count the checks that fail most: (submissions, title, an example of what was found)."""
-    failing = [item for report in reports for item in report.all_evidence if item.outcome == "fail"]
-    graded = [item for item in failing if item.graded]
-    counts = Counter(item.id for item in graded)
-    examples = {item.id: item for item in reversed(graded)}
-    return [(n, examples[name].title, examples[name].found) for name, n in counts.most_common(8)]
+def common_problems(reports: list[Report]) -> list[tuple[int, int, str, str]]:
+    """Count what fails most: (submissions, of how many, title, an example of what was found).
+
+    A check is known by its title: two workshops may give theirs the same id.
+    """
+    graded = [item for report in reports for item in report.all_evidence if item.graded]
+    asked = Counter(item.title for item in graded)
+    failing = [item for item in graded if item.outcome == "fail"]
+    examples = {item.title: item.found for item in reversed(failing)}
+    counts = Counter(item.title for item in failing).most_common(8)
+    return [(number, asked[title], title, examples[title]) for title, number in counts]
 
 
 def _graded(report: Report) -> list[tuple[str, BlockReport]]:

@@ -5,7 +5,6 @@ whose number is its only argument, and answers with JSON lines. It holds inputs,
 """
 
 import base64
-import builtins
 import importlib
 import importlib.util
 import json
@@ -36,6 +35,11 @@ class Line:
         self._file.write(json.dumps(message).encode() + b"\n")
         self._file.flush()
 
+    def ask(self, message: dict[str, Any]) -> Any:
+        """Send one message and wait for its reply."""
+        self.send(message)
+        return self.receive()
+
     def receive(self) -> Any:
         """Wait for one message."""
         return json.loads(self._file.readline())
@@ -44,8 +48,7 @@ class Line:
 def rows_from(line: Line) -> Iterator[dict[str, Any]]:
     """Ask the grader for one row after the other, so that no more than one is ever in here."""
     while True:
-        line.send({"call": "next row"})
-        row = line.receive()["row"]
+        row = line.ask({"call": "next row"})["row"]
         if row is None:
             return
         yield row
@@ -81,7 +84,8 @@ def run_suites(job: dict[str, Any], line: Line) -> None:
 def run_one_suite(suite: Any, row: dict[str, Any], job: dict[str, Any], line: Line) -> None:
     """Run one row's tests in this process and send what they said."""
     if row.get("remote"):
-        install_remote_gate(row["remote"], row["id"], line)
+        stand_in = load_script(HERE / "stand_in.py", "_courseware_stand_in")
+        stand_in.install(row["remote"], row["id"], line.ask)
     report = suite.run_suite(Path(job["workspace"]), row["file"], row.get("tests", ()))
     line.send({"id": row["id"], "report": report.to_json()})
 
@@ -102,35 +106,38 @@ def wait_for(child: int, seconds: float) -> str:
 
 def replay_gate(job: dict[str, Any], line: Line) -> None:
     """Give each input to the student's gate and report what it said."""
-    gate = job["gate"]
+    gate = types.SimpleNamespace(**job["gate"])
+    replay = load_script(HERE.parents[1] / "lab" / "replay.py", "_courseware_replay")
     try:
-        module = importlib.import_module(gate["module"])
-        decide, load = getattr(module, gate["decide"]), getattr(module, gate["load"])
-        refusal = getattr(module, gate["error"])
+        module = importlib.import_module(gate.module)
+        for name in (gate.load, gate.decide, gate.error):
+            getattr(module, name)
     except BaseException as error:  # noqa: BLE001  sys.exit() at import is a finding too
-        line.send({"trouble": f"{type(error).__name__}: {text_of(error)}"})
+        line.send({"trouble": f"{type(error).__name__}: {replay.text_of(error)}"})
         return
     for case in rows_from(line):
-        line.send({"id": case["id"], **decide_one(case, decide, load, refusal)})
+        line.send({"id": case["id"], **decide_one(case, replay, gate, module)})
 
 
-def decide_one(case: dict[str, Any], decide: Any, load: Any, refusal: Any) -> dict[str, Any]:
-    """Call the student's functions on one input."""
+def decide_one(case: dict[str, Any], replay: Any, gate: Any, module: Any) -> dict[str, Any]:
+    """Give one input to the student's functions; the text of a crash stays in here."""
     try:
-        document = case["document"] if "text" not in case else load(write_text(case["text"]))
-        value = decide(document, *case["arguments"])
-        return {"verdict": "accept", "text": json.dumps(value)[: 10 * TEXT_CHARACTERS]}
+        if "text" in case:
+            path = write_text(case["text"])
+            decision = replay.load_and_decide(gate, module, path, case["named"])
+        else:
+            decision = replay.decide(gate, module, case["document"], case["named"])
+        seen = json.dumps(decision.seen)[: 10 * TEXT_CHARACTERS]
+        return {"verdict": decision.verdict, "text": decision.text[:TEXT_CHARACTERS], "seen": seen}
     except BaseException as error:  # noqa: BLE001  whatever is raised is the answer
-        if isinstance(refusal, type) and isinstance(error, refusal):
-            return {"verdict": "reject", "text": text_of(error)[:TEXT_CHARACTERS]}
         return {"verdict": "crash", "text": type(error).__name__[:100]}
 
 
-def write_text(text: str) -> str:
+def write_text(text: str) -> Path:
     """Put a raw text into a file of its own, for a loader that takes a path."""
     with tempfile.NamedTemporaryFile("wb", suffix=".json", delete=False) as file:
         file.write(base64.b64decode(text))
-    return file.name
+    return Path(file.name)
 
 
 def replay_schema(job: dict[str, Any], line: Line) -> None:
@@ -153,74 +160,6 @@ def replay_schema(job: dict[str, Any], line: Line) -> None:
         line.send(
             {"id": case["id"], "verdict": verdict, "text": "; ".join(errors)[:TEXT_CHARACTERS]}
         )
-
-
-def install_remote_gate(remote: dict[str, Any], row: str, line: Line) -> None:
-    """Put a stand-in where the student's gate module would be; its functions ask the grader."""
-    module = types.ModuleType(remote["module"])
-    module.__file__ = "the gate under test"
-    refusal = type(remote["error"], (ValueError,), {"__init__": set_problems})
-    setattr(module, remote["error"], refusal)
-    for name in remote["functions"]:
-        setattr(module, name, remote_function(name, remote["load"], refusal, row, line))
-    package, _, child = remote["module"].rpartition(".")
-    sys.modules[remote["module"]] = module
-    setattr(importlib.import_module(package), child, module)
-
-
-def set_problems(self: Any, *problems: str) -> None:
-    """Keep a refusal's problems apart, as the contract says."""
-    ValueError.__init__(self, "; ".join(problems))
-    self.problems = problems
-
-
-def remote_function(name: str, load: str, refusal: Any, row: str, line: Line) -> Any:
-    """Make one function that sends its arguments out and raises or returns what comes back."""
-
-    def call(*arguments: Any, **named: Any) -> Any:
-        test = test_at_work()
-        sent = list(arguments)
-        if name == load and sent:
-            sent[0] = file_argument(sent[0])
-        message = {"call": name, "arguments": sent, "named": named, "test": test, "row": row}
-        try:
-            line.send(message)
-        except (TypeError, ValueError, RecursionError) as reason:
-            # What is no JSON value cannot cross; a right gate refuses it, so this one does.
-            raise refusal(f"a value that is not JSON: {reason}") from reason
-        reply = line.receive()
-        if "refused" in reply:
-            raise refusal(*reply["refused"])
-        if "crash" in reply:
-            kind = getattr(builtins, reply["crash"], RuntimeError)
-            raise (
-                kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError
-            )(reply["text"])
-        return reply["value"]
-
-    call.__name__ = name
-    return call
-
-
-def test_at_work() -> str:
-    """Name the test that is running; "" while tests are collected or fixtures are made."""
-    current = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[2]
-    return current.removesuffix(" (call)") if current.endswith(" (call)") else ""
-
-
-def file_argument(path: Any) -> dict[str, Any]:
-    """Send a file's name and bytes in place of a path that means nothing outside."""
-    path = Path(path)
-    data = path.read_bytes()[: 2 << 20] if path.is_file() else None
-    return {"name": path.name, "data": data if data is None else base64.b64encode(data).decode()}
-
-
-def text_of(error: BaseException) -> str:
-    """Give an exception's text, even where its own code breaks on that."""
-    try:
-        return str(error)
-    except Exception as inner:  # noqa: BLE001  a stranger's exception
-        return f"(its text raises {type(inner).__name__})"
 
 
 JOBS = {

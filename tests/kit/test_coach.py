@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.coach import Card, Line, Note
+from lab.cards import Card, Line, Note
 from tests.kit.command import COURSE, in_workspace
 
 SAY = "from lab import coach\n"

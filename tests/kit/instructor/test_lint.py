@@ -128,8 +128,8 @@ def test_evidence_that_is_never_red_or_never_green_is_a_problem() -> None:
     both = [report("x", "pass"), report("y", "fail")]
 
     assert list(graded._red_and_green(both)) == []
-    assert list(graded._red_and_green(both[:1])) == ["No submission shows a.b as fail."]
-    assert list(graded._red_and_green(both[1:])) == ["No submission shows a.b as pass."]
+    assert list(graded._red_and_green(both[:1])) == ["No submission shows plan_gate: a.b as fail."]
+    assert list(graded._red_and_green(both[1:])) == ["No submission shows plan_gate: a.b as pass."]
 
 
 def test_a_pair_that_shows_something_else_is_a_problem() -> None:

@@ -12,7 +12,8 @@ from instructor.sandbox import Limits, run_child
 from instructor.sandbox.process import MIB, ChildRun, adopt_orphans, running_below
 
 GATE = {"module": "lab.gate", "decide": "decide", "load": "load", "error": "Refused"}
-CASES = [{"id": name, "document": name, "arguments": []} for name in ("one", "two")]
+GATE |= {"probe": ""}
+CASES = [{"id": name, "document": name, "named": {}} for name in ("one", "two")]
 WRITE_TO_ALL = """
 import os
 for fd in range(3, 20):
@@ -109,7 +110,7 @@ def test_the_childs_environment_holds_nothing_of_the_teachers(
 
     run = replay(tmp_path, body)
 
-    said = next(m["text"] for m in run.messages if m.get("id") == "one")
+    said = next(m["seen"] for m in run.messages if m.get("id") == "one")
     assert "TEACHERS_TOKEN" not in said
     assert str(tmp_path) in said
 
@@ -122,7 +123,7 @@ def test_standard_input_is_empty(tmp_path: Path) -> None:
 
 def test_a_submission_without_lab_is_not_judged_on_ours(tmp_path: Path) -> None:
     job = {"kind": "gate", "workspace": str(tmp_path)}
-    gate = {"module": "lab.plan_gate", "decide": "gate_plan", "load": "load_plan"}
+    gate = {"module": "lab.plan_gate", "decide": "gate_plan", "load": "load_plan", "probe": ""}
 
     run = run_child(
         {**job, "gate": {**gate, "error": "PlanRejected"}}, tmp_path / "scratch", Limits()

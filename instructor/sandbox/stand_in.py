@@ -1,0 +1,175 @@
+"""A stand-in for a gate that is not in the sandbox: every call crosses to the grader as JSON.
+
+``child.py`` puts it where the student's gate module would be, so that a pair's tests run against a
+gate of the grader's. Files that a test names by a ``Path`` travel along, in both directions.
+"""
+
+import base64
+import builtins
+import importlib
+import importlib.util
+import itertools
+import os
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+LARGEST_FILE = 2 << 20
+
+# Send one message, wait for its reply.
+Ask = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class Crossing:
+    """One suite's way to the gate under test."""
+
+    def __init__(self, remote: dict[str, Any], row: str, ask: Ask) -> None:
+        """Take the gate's contract, the row that asks, and how to ask."""
+        self.remote = remote
+        self.refusal = type(remote["error"], (ValueError,), {"__init__": set_problems})
+        self._row = row
+        self._ask = ask
+        self._sent: dict[str, bytes | None] = {}
+        self._numbers = itertools.count(1)
+
+    def new_object(self) -> int:
+        """Number an object that will be made on the other side."""
+        return next(self._numbers)
+
+    def call(
+        self, name: str, arguments: tuple[Any, ...], named: dict[str, Any], number: int = 0
+    ) -> Any:
+        """Make one call on the other side; return or raise what it gives."""
+        message = {
+            "call": name, "object": number, "row": self._row, "test": test_at_work(),
+            "arguments": [self._crossing(value) for value in arguments],
+            "named": {key: self._crossing(value) for key, value in named.items()},
+        }  # fmt: skip
+        try:
+            reply = self._ask({**message, "files": self._changed_files()})
+        except (TypeError, ValueError, RecursionError) as reason:
+            # What is no JSON value cannot cross; a right gate refuses it, so this one does.
+            raise self.refusal(f"a value that is not JSON: {reason}") from reason
+        for path, data in reply.get("files", {}).items():
+            self._sent[path] = base64.b64decode(data)
+            Path(path).write_bytes(self._sent[path] or b"")
+        return self._result(reply)
+
+    def _crossing(self, value: Any, depth: int = 0) -> Any:
+        """Give what crosses in the place of a value."""
+        if isinstance(value, Path):
+            self._sent.setdefault(str(value), None)
+            return {"$path": str(value)}
+        if isinstance(value, StandIn):
+            return {"$object": value._number}
+        if hasattr(type(value), "to_json"):
+            return value.to_json()
+        if depth < 60 and isinstance(value, list | tuple):
+            return [self._crossing(item, depth + 1) for item in value]
+        if depth < 60 and isinstance(value, dict):
+            return {key: self._crossing(item, depth + 1) for key, item in value.items()}
+        return value
+
+    def _changed_files(self) -> dict[str, str | None]:
+        """Give the files that the other side knows otherwise, or not at all; None for no file."""
+        changed: dict[str, str | None] = {}
+        for name, before in self._sent.items():
+            path = Path(name)
+            now = path.read_bytes()[:LARGEST_FILE] if path.is_file() else None
+            if now != before or before is None:
+                self._sent[name] = now
+                changed[name] = None if now is None else base64.b64encode(now).decode()
+        return changed
+
+    def _result(self, reply: dict[str, Any]) -> Any:
+        if "refused" in reply:
+            raise self.refusal(*reply["refused"])
+        if "crash" in reply:
+            kind = getattr(builtins, reply["crash"], RuntimeError)
+            usable = isinstance(kind, type) and issubclass(kind, Exception)
+            raise (kind if usable else RuntimeError)(reply["text"])
+        return reply["value"]
+
+
+class StandIn:
+    """An object of the gate's on the other side, known here by its number."""
+
+    _crossing_: Crossing
+    _number: int
+
+
+def install(remote: dict[str, Any], row: str, ask: Ask) -> None:
+    """Put a stand-in where the student's gate module would be.
+
+    A name outside of the contract, a constant for example, comes from the student's own module.
+    """
+    crossing = Crossing(remote, row, ask)
+    module = types.ModuleType(remote["module"])
+    module.__file__ = "the gate under test"
+    setattr(module, remote["error"], crossing.refusal)
+    for name in remote["functions"]:
+        setattr(module, name, _function(name, crossing))
+    for name, parts in remote["classes"].items():
+        setattr(module, name, _class(name, parts, crossing))
+    package, _, child = remote["module"].rpartition(".")
+    own = importlib.util.find_spec(remote["module"])
+    sys.modules[remote["module"]] = module
+    setattr(importlib.import_module(package), child, module)
+    module.__getattr__ = lambda name: getattr(_own_module(own), name)  # type: ignore[method-assign]
+
+
+def set_problems(self: Any, *problems: str) -> None:
+    """Keep a refusal's problems apart, as the contract says."""
+    ValueError.__init__(self, "; ".join(problems))
+    self.problems = problems
+
+
+def test_at_work() -> str:
+    """Name the test that is running; "" while tests are collected or fixtures are made."""
+    current = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[2]
+    return current.removesuffix(" (call)") if current.endswith(" (call)") else ""
+
+
+def _function(name: str, crossing: Crossing) -> Any:
+    loads = name == crossing.remote["load"]
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        if loads and arguments:
+            arguments = (Path(arguments[0]), *arguments[1:])
+        return crossing.call(name, arguments, named)
+
+    call.__name__ = name
+    return call
+
+
+def _class(name: str, parts: dict[str, list[str]], crossing: Crossing) -> type:
+    def make(self: Any, *arguments: Any, **named: Any) -> None:
+        self._number = crossing.new_object()
+        crossing.call(name, arguments, named, self._number)
+
+    members: dict[str, Any] = {"__init__": make}
+    members |= {method: _method(f"{name}.{method}", crossing) for method in parts["methods"]}
+    members |= {value: property(_value(f"{name}.{value}", crossing)) for value in parts["values"]}
+    return type(name, (StandIn,), members)
+
+
+def _method(name: str, crossing: Crossing) -> Any:
+    return lambda self, *arguments, **named: crossing.call(name, arguments, named, self._number)
+
+
+def _value(name: str, crossing: Crossing) -> Any:
+    return lambda self: crossing.call(name, (), {}, self._number)
+
+
+def _own_module(spec: Any) -> types.ModuleType:
+    """Load the student's own gate, once, under a private name."""
+    name = "_own_gate"
+    if name not in sys.modules:
+        if spec is None:
+            raise AttributeError("there is no gate of your own to look it up in")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name]
