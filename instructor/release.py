@@ -1,8 +1,4 @@
-"""From this course to a workspace: copy an allow-list, take solutions out, look for leaks.
-
-A solution stands between ``### BEGIN SOLUTION`` and ``### END SOLUTION``. Commented lines after
-``### STUB`` inside the region become the student's starting point; without them one comment does.
-"""
+"""From this course to a workspace: copy an allow-list, take solutions out, look for leaks."""
 
 import re
 import tempfile
@@ -12,15 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-import nbformat
+import jinja2
 from dulwich import porcelain
 from dulwich.refs import Ref
 
 from instructor import COURSE, CourseError
+from instructor.extras import Extra, extras_for
+from instructor.solutions import BEGIN, END, STUB, without_solutions
 from lab.workshop import Workshop
 
-BEGIN, STUB, END = "### BEGIN SOLUTION", "### STUB", "### END SOLUTION"
-NO_STUB = "# Your code here, where you want helpers of your own.\n"
 AUTHOR = b"Course <course@localhost>"
 TEMPLATE = COURSE / "instructor" / "workspace"
 # What every workspace holds, whatever its workshops.
@@ -84,41 +80,26 @@ def workspace_files(
     workshops: list[Workshop], *, solved: bool = False
 ) -> Iterator[tuple[str, bytes]]:
     """Yield each file of a workspace with its content; ``solved`` leaves the solutions in."""
+    extras = extras_for(workshops)
     for path in sorted(TEMPLATE.rglob("*")):
         if path.is_file():
-            yield path.relative_to(TEMPLATE).as_posix().replace("dot-", "."), path.read_bytes()
+            file = path.relative_to(TEMPLATE).as_posix().replace("dot-", ".")
+            data = path.read_bytes()
+            if file.endswith(".j2"):
+                data = _rendered(data.decode(), workshops, extras)
+            yield file.removesuffix(".j2"), data
     files = [*COMMON, *(file for workshop in workshops for file in workshop.files)]
+    files += [file for extra in extras for file in extra.files]
     starts = {file: source for workshop in workshops for file, source in workshop.start.items()}
     for file in dict.fromkeys(files):
         source = file if solved else starts.get(file, file)
         data = (COURSE / source).read_bytes()
-        yield file, data if solved else _without_solutions(file, data)
+        yield file, data if solved else without_solutions(file, data)
 
 
-def strip_solutions(text: str, name: str) -> str:  # noqa: C901  one state machine, read in one go
-    """Turn each solution region of a text into its stub; raise ``CourseError`` if one is open."""
-    kept: list[str] = []
-    stub: list[str] = []
-    state = "outside"
-    for number, line in enumerate(text.splitlines(keepends=True), start=1):
-        marker = line.strip()
-        if marker == BEGIN and state == "outside":
-            state = "solution"
-            stub = [f"{line[: len(line) - len(line.lstrip())]}{NO_STUB}"]
-        elif marker == STUB and state == "solution":
-            state, stub = "stub", []
-        elif marker == END and state in ("solution", "stub"):
-            kept += stub
-            state = "outside"
-        elif marker in (BEGIN, STUB, END):
-            raise CourseError(f"{name}, line {number}: {marker} does not belong here.")
-        elif state == "stub":
-            stub.append(re.sub(r"^(\s*)# ?", r"\1", line))
-        elif state == "outside":
-            kept.append(line)
-    if state != "outside":
-        raise CourseError(f"{name}: a solution region has no {END}.")
-    return "".join(kept)
+def _rendered(text: str, workshops: list[Workshop], extras: list[Extra]) -> bytes:
+    template = jinja2.Template(text, trim_blocks=True, keep_trailing_newline=True)
+    return str(template.render(workshops=workshops, extras=extras)).encode()
 
 
 def find_leaks(workshops: Iterable[Workshop], workspace: Path) -> Iterator[Leak]:
@@ -166,32 +147,17 @@ def read_pairs(file: Path) -> list[str]:
     return [name for _, name in names]
 
 
-def _without_solutions(file: str, data: bytes) -> bytes:
-    if file.endswith(".py"):
-        return strip_solutions(data.decode(), file).encode()
-    if file.endswith(".ipynb"):
-        notebook = nbformat.reads(data.decode(), as_version=4)
-        for cell in notebook.cells:
-            cell.source = strip_solutions(cell.source, f"{file}, cell {cell.id}")
-        written: str = nbformat.writes(notebook)
-        return (written + "\n").encode()
-    return data
-
-
 def _solution_lines(workshop: Workshop) -> Iterator[str]:
     """Yield the telling lines that stand in a solution and nowhere outside of one."""
     for file in (*workshop.stripped, *(f for f in workshop.files if f.endswith(".ipynb"))):
         text = (COURSE / file).read_text(encoding="utf-8")
-        public = {line.strip() for line in strip_solutions_if_any(text, file).splitlines()}
+        public = {
+            line.strip() for line in without_solutions(file, text.encode()).decode().splitlines()
+        }
         for line in text.splitlines():
             bare = line.strip()
             if len(bare) >= TELLING_CHARACTERS and bare not in public and not bare.startswith("#"):
                 yield bare
-
-
-def strip_solutions_if_any(text: str, file: str) -> str:
-    """Strip a Python file; a notebook's JSON is stripped cell by cell."""
-    return _without_solutions(file, text.encode()).decode()
 
 
 def _is_finished(file: str, data: bytes, workshops: list[Workshop]) -> bool:

@@ -124,7 +124,7 @@ def _source_problems(claim: Claim) -> Iterator[str]:
     name, tag = claim["name"], claim["tag"]
     pointer: Any = claim.get("source_pointer")
     if tag not in TAGS:
-        yield f"{name} has unknown tag {tag!r}; expected one of {', '.join(sorted(TAGS))}"
+        yield f"{name} has unknown tag {tag!a}; expected one of {', '.join(sorted(TAGS))}"
     if tag in POINTER_REQUIRED and not pointer:
         yield f"{name} tag '{tag}' requires source_pointer"
     if tag in POINTER_REQUIRED and (problem := pointer_problem(tag, pointer)):

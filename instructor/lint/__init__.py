@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from instructor import COURSE
+from instructor.extras import all_extras
 from instructor.lint import data, graded, notebooks
+from instructor.lint.notebooks import extra_problems
 from lab.workshop import load_workshop, workshop_ids
 
 Area = tuple[str, list[str]]
@@ -29,6 +31,8 @@ def check_course(workers: int, *, quick: bool = False) -> Iterator[Area]:
         yield f"{name}: notebooks agree with the plan", list(notebooks.problems(workshop))
         yield f"{name}: cases and wrong gates decide", list(data.answer_problems(workshop))
         yield f"{name}: no file is missing or orphaned", list(data.file_problems(workshop))
+    for extra in all_extras():
+        yield f"{extra.title}: its notebook and files are there", list(extra_problems(extra))
     if quick:
         return
     with tempfile.TemporaryDirectory() as folder:

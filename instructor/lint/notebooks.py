@@ -7,6 +7,7 @@ from typing import Any
 import nbformat
 
 from instructor import COURSE
+from instructor.extras import Extra
 from lab.workshop import Workshop
 
 MAX_CODE_LINES = 15
@@ -24,6 +25,16 @@ def problems(workshop: Workshop) -> Iterator[str]:
         notebook = nbformat.read(path, as_version=nbformat.NO_CONVERT)
         for problem in (*_plan(workshop, name, notebook), *_cells(notebook)):
             yield f"{name}: {problem}"
+
+
+def extra_problems(extra: Extra) -> Iterator[str]:
+    """Check that an extra's files are there and that its notebook is as clean as the others."""
+    missing = [file for file in extra.files if not (COURSE / file).is_file()]
+    if missing:
+        yield from (f"{file} is named in extra.toml and is not there." for file in missing)
+        return
+    notebook = nbformat.read(COURSE / extra.notebook, as_version=nbformat.NO_CONVERT)
+    yield from _cells(notebook)
 
 
 def _plan(workshop: Workshop, name: str, notebook: Any) -> Iterator[str]:

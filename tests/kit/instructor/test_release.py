@@ -8,14 +8,8 @@ from dulwich import porcelain
 from dulwich.repo import Repo
 
 from instructor import CourseError
-from instructor.release import (
-    BEGIN,
-    END,
-    find_leaks,
-    read_pairs,
-    strip_solutions,
-    workspace_files,
-)
+from instructor.release import find_leaks, read_pairs, workspace_files
+from instructor.solutions import BEGIN, END, strip_solutions
 from lab.workshop import Workshop
 from tests.kit.command import COURSE, instructor
 
