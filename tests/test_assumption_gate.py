@@ -122,7 +122,7 @@ def test_an_argument_without_a_claim_is_refused() -> None:
         decided("ticket_update_two_sourced.json", priority="high")
 
 
-def test_a_tool_that_nobody_listed_counts_as_a_write() -> None:
+def test_a_tool_in_neither_set_counts_as_a_write() -> None:
     ledger = two_sourced(tag="assumed", source_pointer=None)
     ledger["claims"][0]["required_for"] = []  # type: ignore[index]
     ledger["pending_tool"]["name"] = "ticket.delete"  # type: ignore[index]

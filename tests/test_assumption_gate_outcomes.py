@@ -290,10 +290,10 @@ REFUSALS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("message", REFUSALS)
-def test_each_refusal_has_its_message(message: str) -> None:
+def test_each_refusal_has_its_message() -> None:
     """Each row of the table of refusals is said word for word."""
-    expect_said(REFUSALS[message], f"a ledger that has the problem “{message}”", message)
+    for message, document in REFUSALS.items():
+        expect_said(document, f"a ledger that has the problem “{message}”", message)
 
 
 def test_the_gate_refuses_what_has_the_wrong_shape() -> None:

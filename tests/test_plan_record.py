@@ -31,7 +31,7 @@ def policy() -> dict[str, object]:
     return loaded
 
 
-@pytest.mark.parametrize(("name", "problem"), REFUSALS)
+@pytest.mark.parametrize(("name", "problem"), REFUSALS, ids=[row[0] for row in REFUSALS])
 def test_an_unsafe_plan_has_its_problem(name: str, problem: str) -> None:
     """For each row of REFUSALS: the problem is one of those that check lists."""
     ### BEGIN SOLUTION

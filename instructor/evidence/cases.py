@@ -6,8 +6,10 @@ says comes from the rule's own words, so no hidden input can show.
 
 import base64
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from instructor.answer_key import Case, Rule, decide_case, reference
 from instructor.evidence.bench import Bench, Finding, Unusable
@@ -48,7 +50,15 @@ def _replay_gate(cases: list[Case], _: Evidence, bench: Bench) -> Rows:
     if not (bench.snapshot / gate.file).is_file():
         raise Unusable(f"{gate.file} is missing.")
     names = {name: getattr(gate, name) for name in ("module", "error", "load", "decide", "probe")}
-    return bench.run_rows({"kind": "gate", "gate": names}, [_gate_input(case) for case in cases])
+    return _run_cases({"kind": "gate", "gate": names}, [_gate_input(c) for c in cases], bench)
+
+
+def _run_cases(job: Message, rows: list[Message], bench: Bench) -> Rows:
+    """Run the cases in one child, each with a share of the time limit of its own."""
+    seconds = bench.limits.wall_seconds / 5
+    total = bench.limits.wall_seconds + seconds * len(rows) / 10
+    limits = replace(bench.limits, wall_seconds=total, cpu_seconds=math.ceil(total))
+    return bench.run_rows({**job, "seconds": seconds}, rows, limits=limits)
 
 
 def _gate_input(case: Case) -> Message:
@@ -63,7 +73,7 @@ def _replay_schema(cases: list[Case], evidence: Evidence, bench: Bench) -> Rows:
     if not isinstance(schema, dict):
         raise Unusable(f"{evidence.options['file']} is not a JSON object.")
     rows: list[Message] = [{"id": case.id, "document": case.document} for case in cases]
-    return bench.run_rows({"kind": "schema", "schema": schema}, rows)
+    return _run_cases({"kind": "schema", "schema": schema}, rows, bench)
 
 
 def _replay_data(cases: list[Case], evidence: Evidence, bench: Bench) -> Rows:
@@ -98,7 +108,7 @@ def _fault(case: Case, answer: Message | None) -> str:
     if answer is None:
         return "silent"
     if str(answer.get("verdict")) not in {"accept", "reject"}:
-        return "crashed"
+        return "hung" if answer.get("verdict") == "hang" else "crashed"
     if answer["verdict"] != case.verdict:
         return "let through" if case.verdict == "reject" else "refused"
     text = str(answer.get("text"))
@@ -124,6 +134,7 @@ def _sentences(rule: Rule, faults: Counter[str], total: int) -> Iterator[str]:
         "let through": f"{subject} lets through {rule.wrongly_accepts}",
         "refused": f"{subject} refuses {rule.wrongly_refuses}",
         "crashed": f"{subject} crashes instead of deciding",
+        "hung": f"{subject} does not come to an end",
         "unnamed": f"{subject} refuses, but the result does not name what is wrong",
         "misreported": f"{subject} {rule.misreports}",
         "overtold": f"{subject} refuses, and repeats in its message what must not be passed on",

@@ -15,12 +15,16 @@ import sys
 import tempfile
 import time
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
 TEXT_CHARACTERS = 2000
+HUNG = "it was not done after"
+# This many cases may use up their whole limit.
+PATIENCE = 3
 
 
 class Line:
@@ -73,11 +77,7 @@ def run_suites(job: dict[str, Any], line: Line) -> None:
     """
     suite = load_script(HERE.parents[1] / "lab" / "suite.py", "_courseware_suite")
     for row in rows_from(line):
-        child = os.fork()
-        if not child:
-            run_one_suite(suite, row, job, line)
-            os._exit(0)
-        ending = wait_for(child, job["seconds"])
+        ending = in_fork(partial(run_one_suite, suite, row, job, line), job["seconds"])
         line.send({"id": row["id"], "ending": ending})
 
 
@@ -90,18 +90,46 @@ def run_one_suite(suite: Any, row: dict[str, Any], job: dict[str, Any], line: Li
     line.send({"id": row["id"], "report": report.to_json()})
 
 
-def wait_for(child: int, seconds: float) -> str:
-    """Wait for a fork, end it when its time is up, and say how it ended ("" for by itself)."""
+def in_fork(work: Callable[[], None], seconds: float) -> str:
+    """Do something in a fork, end it when its time is up, and say how it ended ("" by itself)."""
+    child = os.fork()
+    if not child:
+        work()
+        os._exit(0)
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             code = os.waitstatus_to_exitcode(status)
             return "" if code == 0 else f"it ended Python itself (exit code {code})"
-        time.sleep(0.002)
+        time.sleep(0.001)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return f"it was not done after {seconds:g} seconds"
+    return f"{HUNG} {seconds:g} seconds"
+
+
+def answer_case(
+    case: dict[str, Any], decide: Callable[[dict[str, Any]], dict[str, Any]], line: Line
+) -> None:
+    """Decide one case and send what came of it."""
+    line.send({"id": case["id"], **decide(case)})
+
+
+def replay_cases(
+    line: Line, seconds: float, decide: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    """Decide each case in a fork and a time limit of its own; what hangs costs only itself.
+
+    After a few that hang the limit shrinks, so that a gate which never ends is soon known.
+    """
+    hung = 0
+    for case in rows_from(line):
+        limit = seconds if hung < PATIENCE else seconds / 10
+        ending = in_fork(partial(answer_case, case, decide, line), limit)
+        if ending:
+            verdict = "hang" if ending.startswith(HUNG) else "crash"
+            hung += verdict == "hang"
+            line.send({"id": case["id"], "verdict": verdict, "text": ending})
 
 
 def replay_gate(job: dict[str, Any], line: Line) -> None:
@@ -115,8 +143,7 @@ def replay_gate(job: dict[str, Any], line: Line) -> None:
     except BaseException as error:  # noqa: BLE001  sys.exit() at import is a finding too
         line.send({"trouble": f"{type(error).__name__}: {replay.text_of(error)}"})
         return
-    for case in rows_from(line):
-        line.send({"id": case["id"], **decide_one(case, replay, gate, module)})
+    replay_cases(line, job["seconds"], lambda case: decide_one(case, replay, gate, module))
 
 
 def decide_one(case: dict[str, Any], replay: Any, gate: Any, module: Any) -> dict[str, Any]:
@@ -147,19 +174,19 @@ def replay_schema(job: dict[str, Any], line: Line) -> None:
 
     # An empty registry: a schema that refers to an address is an error, never a download.
     validator = Draft202012Validator(job["schema"], registry=Registry())
-    for case in rows_from(line):
-        try:
-            errors = [
-                f"{list(e.absolute_path)}: {e.message}"
-                for e in validator.iter_errors(case["document"])
-            ]
-        except Exception as error:  # noqa: BLE001  a schema can break the validator
-            line.send({"id": case["id"], "verdict": "crash", "text": type(error).__name__})
-            continue
-        verdict = "reject" if errors else "accept"
-        line.send(
-            {"id": case["id"], "verdict": verdict, "text": "; ".join(errors)[:TEXT_CHARACTERS]}
-        )
+    replay_cases(line, job["seconds"], lambda case: validate_one(case, validator))
+
+
+def validate_one(case: dict[str, Any], validator: Any) -> dict[str, Any]:
+    """Validate one input; a schema can break the validator."""
+    try:
+        errors = [
+            f"{list(e.absolute_path)}: {e.message}" for e in validator.iter_errors(case["document"])
+        ]
+    except Exception as error:  # noqa: BLE001  whatever a student's schema does
+        return {"verdict": "crash", "text": type(error).__name__}
+    verdict = "reject" if errors else "accept"
+    return {"verdict": verdict, "text": "; ".join(errors)[:TEXT_CHARACTERS]}
 
 
 JOBS = {

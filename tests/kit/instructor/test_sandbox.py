@@ -30,7 +30,7 @@ def replay(tmp_path: Path, body: str, **limits: Any) -> ChildRun:
     lab.mkdir(parents=True)
     (lab / "__init__.py").write_text("")
     (lab / "gate.py").write_text(HEAD + body)
-    job = {"kind": "gate", "workspace": str(lab.parent), "gate": GATE}
+    job = {"kind": "gate", "workspace": str(lab.parent), "gate": GATE, "seconds": 2.0}
     desk = Desk(CASES)
     limit = Limits(**{"wall_seconds": 10, **limits})
     run = run_child(job, tmp_path / "scratch", limit, desk.answer)
@@ -73,6 +73,31 @@ def test_a_child_that_does_not_end_well_is_never_finished(
 
     assert not run.finished
     assert run.ending == ending
+
+
+def test_a_case_that_hangs_costs_only_itself(tmp_path: Path) -> None:
+    hang = "    while plan == 'one':\n        pass\n"
+
+    run = replay(tmp_path, f"def decide(plan):\n{hang}    return plan\n")
+
+    assert run.finished
+    assert answers(run) == {"one": "hang", "two": "accept"}
+
+
+def test_a_case_that_ends_python_costs_only_itself(tmp_path: Path) -> None:
+    leave = "    if plan == 'one':\n        import os\n        os._exit(1)\n"
+
+    run = replay(tmp_path, f"def decide(plan):\n{leave}    return plan\n")
+
+    assert run.finished
+    assert answers(run) == {"one": "crash", "two": "accept"}
+
+
+def test_a_case_cannot_change_what_the_next_one_meets(tmp_path: Path) -> None:
+    run = replay(tmp_path, "seen = []\ndef decide(plan):\n    seen.append(plan)\n    return seen\n")
+
+    said = {m["id"]: m["seen"] for m in run.messages if "id" in m}
+    assert said == {"one": '["one"]', "two": '["two"]'}
 
 
 def test_a_flood_of_output_ends_the_child(tmp_path: Path) -> None:
@@ -122,7 +147,7 @@ def test_standard_input_is_empty(tmp_path: Path) -> None:
 
 
 def test_a_submission_without_lab_is_not_judged_on_ours(tmp_path: Path) -> None:
-    job = {"kind": "gate", "workspace": str(tmp_path)}
+    job = {"kind": "gate", "workspace": str(tmp_path), "seconds": 2.0}
     gate = {"module": "lab.plan_gate", "decide": "gate_plan", "load": "load_plan", "probe": ""}
 
     run = run_child(
