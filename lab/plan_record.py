@@ -141,7 +141,7 @@ class PlanRecord(RecordFile):
         if step is None:
             raise PlanRecordError(f"the plan in force has no step {number!a}")
         names = list(snapshots(step, self.policy))
-        there = {canonical(name) for name in present}
+        there = {canonical(name) for name in present if type(name) is str}
         problems = check(plan, self.policy)
         problems += [
             f"step {number}: {name} was there when the plan was checked, and is not there now"

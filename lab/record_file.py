@@ -168,6 +168,7 @@ class RecordFile:
 
     def _append(self, row: dict[str, Any]) -> None:
         """Write one event and wait until it is on the disk."""
+        _own_time(row["at"])
         state = self._state()
         try:
             state.add(row)

@@ -70,7 +70,9 @@ def _answer(record: Any, call: Call) -> Any:
 
 def _is_call(call: Any) -> bool:
     known = [*_CALLS, "restart", "crash"]
-    return type(call) is dict and sum(name in call for name in known) == 1
+    if type(call) is not dict or type(call.get("present", [])) is not list:
+        return False
+    return sum(name in call for name in known) == 1
 
 
 _CALLS: dict[str, Callable[[Any, Call], Any]] = {
