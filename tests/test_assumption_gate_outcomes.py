@@ -279,7 +279,7 @@ def test_the_gate_refuses_the_assumed_assignee_and_names_it() -> None:
     document = read(name)
     tags = [row.get("tag") for row in claims_of(document) if row.get("name") == "assignee_email"]
     if tags != ["assumed"]:
-        stop(f"{name} is not the refused ledger any more. {get_back(name)} Then repair its copy.")
+        stop(f"{name} is not the refused ledger any more; repair its copy. {get_back(name)}")
     expect_said(document, name, "refusing ticket.update: assignee_email is tagged 'assumed'")
 
 
