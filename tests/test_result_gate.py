@@ -37,7 +37,7 @@ def test_an_extra_reorder_hint_is_refused() -> None:
 
     with pytest.raises(ResultGateError):
         memory.append_tool_result("inventory.lookup", payload(reorder_hint="buy-now"))
-    assert memory.events == []
+    assert memory.events == [], f"refused, and memory holds {memory.events}"
 
 
 def test_a_quantity_in_quotes_is_refused() -> None:
@@ -46,7 +46,7 @@ def test_a_quantity_in_quotes_is_refused() -> None:
 
     with pytest.raises(ResultGateError):
         memory.append_tool_result("inventory.lookup", payload(quantity="4"))
-    assert memory.events == []
+    assert memory.events == [], f"refused, and memory holds {memory.events}"
 
 
 def test_a_discount_code_never_reaches_memory() -> None:
@@ -55,7 +55,7 @@ def test_a_discount_code_never_reaches_memory() -> None:
 
     with pytest.raises(ResultGateError):
         memory.append_tool_result("inventory.lookup", payload(discount_code="STAFF"))
-    assert memory.events == []
+    assert memory.events == [], f"refused, and memory holds {memory.events}"
 
 
 def test_a_tool_that_nobody_listed_is_refused() -> None:
@@ -64,7 +64,7 @@ def test_a_tool_that_nobody_listed_is_refused() -> None:
 
     with pytest.raises(ResultGateError):
         memory.append_tool_result("inventory.delete_all", payload())
-    assert memory.events == []
+    assert memory.events == [], f"refused, and memory holds {memory.events}"
 
 
 # The replays. Use a new AgentMemory for each decision: the course's own gate does not store one
