@@ -49,7 +49,8 @@ def replay(
 def validate(document: Document) -> Document:
     """Ask the pair's own ``validate_tool_result`` about a recorded result, without a memory."""
     gate: Any = importlib.import_module("lab.result_gate")
-    return {"returned": gate.validate_tool_result(document["tool"], document["payload"])}
+    clean: Document = gate.validate_tool_result(document["tool"], document["payload"])
+    return clean
 
 
 def _handed_in(document: Document) -> Any:
