@@ -176,7 +176,7 @@ def _lines(evidence: Evidence, workshop: Workshop, runs: dict[str, SuiteReport])
             ]
     report = _report(evidence.options["file"], runs)
     if "tests" not in evidence.options:
-        return [_line(evidence, evidence.title, judge_own(report, evidence.options["at_least"]))]
+        return [_line(evidence, evidence.title, _verdict(evidence, report))]
     titles = {test.name: test.title for test in report.tests}
     return [
         _line(evidence, titles.get(name, name), judge(report, [name]))
@@ -193,9 +193,14 @@ def _line(evidence: Evidence, title: str, verdict: SuiteVerdict) -> Line:
 
 def _block_passes(block_id: str, workshop: Workshop, runs: dict[str, SuiteReport]) -> bool:
     suites = [e for e in workshop.evidence_of(block_id) if e.kind == "suite"]
-    return all(
-        judge(_report(e.options["file"], runs), e.options.get("tests", ())).passed for e in suites
-    )
+    return all(_verdict(e, _report(e.options["file"], runs)).passed for e in suites)
+
+
+def _verdict(evidence: Evidence, report: SuiteReport) -> SuiteVerdict:
+    """Judge the named tests of a suite, or all of a pair's own."""
+    if "tests" in evidence.options:
+        return judge(report, evidence.options["tests"])
+    return judge_own(report, evidence.options["at_least"])
 
 
 def _report(file: str, runs: dict[str, SuiteReport]) -> SuiteReport:

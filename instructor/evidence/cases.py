@@ -20,6 +20,9 @@ from lab.strict_json import same_json
 from lab.suite import cut
 from lab.workshop import Evidence, Gate
 
+# Marks the ids of a case that is decided a second and a third time.
+AGAIN = (" again", " and again")
+
 
 def judge(evidence: Evidence, bench: Bench) -> Finding:
     """Judge the cases of one rule on what the submission said to them."""
@@ -50,7 +53,14 @@ def _replay_gate(cases: list[Case], _: Evidence, bench: Bench) -> Rows:
     if not (bench.snapshot / gate.file).is_file():
         raise Unusable(f"{gate.file} is missing.")
     names = {name: getattr(gate, name) for name in ("module", "error", "load", "decide", "probe")}
-    return _run_cases({"kind": "gate", "gate": names}, [_gate_input(c) for c in cases], bench)
+    rows = [_gate_input(case) for case in cases]
+    # Once more in one process, there and back: a right gate has no memory of what it was asked.
+    again = [
+        {**row, "id": f"{row['id']}{mark}", "again": True}
+        for mark, order in ((AGAIN[0], rows), (AGAIN[1], rows[::-1]))
+        for row in order
+    ]
+    return _run_cases({"kind": "gate", "gate": names}, [*rows, *again], bench)
 
 
 def _run_cases(job: Message, rows: list[Message], bench: Bench) -> Rows:
@@ -88,13 +98,14 @@ def _replay_data(cases: list[Case], evidence: Evidence, bench: Bench) -> Rows:
 def _finding(rule: Rule, cases: list[Case], answers: dict[str, Message], bench: Bench) -> Finding:
     sorted_out = Counter[str]()
     for case in cases:
-        fault = _fault(case, answers.get(case.id))
-        if not fault and rule.subject == "gate" and case.verdict == "accept":
-            fault = (
-                ""
-                if _reports_rightly(case, answers[case.id], bench.workshop.gate)
-                else "misreported"
-            )
+        answer = answers.get(case.id)
+        fault = _fault(case, answer)
+        if answer and not fault and rule.subject == "gate":
+            again = [answers.get(f"{case.id}{mark}", answer).get("verdict") for mark in AGAIN]
+            if case.verdict == "accept" and not _reports_rightly(case, answer, bench.workshop.gate):
+                fault = "misreported"
+            elif set(again) != {answer["verdict"]}:
+                fault = "remembers"
         if fault:
             sorted_out[fault] += 1
     faults = list(_sentences(rule, sorted_out, len(cases)))
@@ -139,6 +150,7 @@ def _sentences(rule: Rule, faults: Counter[str], total: int) -> Iterator[str]:
         "misreported": f"{subject} {rule.misreports}",
         "overtold": f"{subject} refuses, and repeats in its message what must not be passed on",
         "silent": f"{subject} gave no answer",
+        "remembers": f"{subject} decides otherwise when it was asked something else before",
     }
     for word, sentence in said.items():
         if faults[word]:

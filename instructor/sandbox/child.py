@@ -120,13 +120,20 @@ def replay_cases(
 ) -> None:
     """Decide each case in a fork and a time limit of its own; what hangs costs only itself.
 
-    After a few that hang the limit shrinks, so that a gate which never ends is soon known.
+    After a few that hang the limit shrinks, so that a gate which never ends is soon known. A case
+    that comes ``again`` is decided in this process, after all the others that did: a gate that
+    remembers is found out. There is no second look where one of the cases did not end well.
     """
-    hung = 0
+    hung = ended = 0
     for case in rows_from(line):
+        if case.get("again"):
+            if not ended:
+                answer_case(case, decide, line)
+            continue
         limit = seconds if hung < PATIENCE else seconds / 10
         ending = in_fork(partial(answer_case, case, decide, line), limit)
         if ending:
+            ended += 1
             verdict = "hang" if ending.startswith(HUNG) else "crash"
             hung += verdict == "hang"
             line.send({"id": case["id"], "verdict": verdict, "text": ending})

@@ -45,6 +45,10 @@ def prepend(file: str, text: str) -> Callable[[Path], object]:
     return lambda root: (root / file).write_text(text + (root / file).read_text("utf-8"), "utf-8")
 
 
+def append(file: str, text: str) -> Callable[[Path], object]:
+    return lambda root: (root / file).write_text((root / file).read_text("utf-8") + text, "utf-8")
+
+
 def cells(*sources: str, **metadata: Any) -> Callable[[Path], object]:
     rows = [
         {"cell_type": "code", "id": f"c{number}", "metadata": metadata, "source": source,
@@ -64,6 +68,18 @@ OLD_NOTEBOOK = {
 FORGE = """
 import pytest, _pytest.runner, _pytest.reports
 _pytest.reports.TestReport.outcome = property(lambda self: "passed", lambda self, value: None)
+"""
+
+# Decides rightly for a while.
+TIRED = """
+
+_rightly, _calls = gate_plan, []
+
+def gate_plan(plan, *arguments, **named):
+    _calls.append(plan)
+    if len(_calls) > 60 and isinstance(plan, dict) and plan.get("dry_run") is False:
+        plan = {**plan, "dry_run": True}
+    return _rightly(plan, *arguments, **named)
 """
 
 # Looks for other inputs in the frames of the program that calls it.
@@ -150,6 +166,7 @@ TRIES: dict[str, dict[str, Try]] = {
         "queue_py": Try(
             write("queue.py", "print('hi')\n"), "queue.py takes the place of", about="remarks"
         ),
+        "tired": Try(append(GATE, TIRED), "when it was asked something else", GATE_DOWN),
         "peek": Try(prepend(GATE, PEEK), "PEEKED", GATE_DOWN),
         "forged": Try(prepend(GATE, FORGE + "raise RuntimeError\n"), "RuntimeError", GATE_DOWN),
     },
