@@ -22,6 +22,7 @@ from instructor.judging import plain  # noqa: E402
 from instructor.lint import check_course  # noqa: E402
 from instructor.release import read_pairs, release_many  # noqa: E402
 from instructor.report.board import print_board  # noqa: E402
+from instructor.report.exports import EXPORTS, FOLDER  # noqa: E402
 from instructor.report.model import Report  # noqa: E402
 from instructor.submission import skipped  # noqa: E402
 from lab.workshop import WorkshopError, load_workshop  # noqa: E402
@@ -30,6 +31,8 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 console = Console()
 
 PROBLEMS, USAGE, FAILED = 1, 2, 3
+EXPORT_HELP = f"Also write this, repeatable: {', '.join(EXPORTS)}."
+WEIGHTS_HELP = "What blocks count; by default instructor/weights.toml."
 CORES = os.cpu_count() or 2
 Workers = Annotated[int, typer.Option(min=1, help="How many submissions at once.")]
 Seconds = Annotated[float, typer.Option(min=0.1, help="Time limit of one run of tests or cases.")]
@@ -57,16 +60,20 @@ def release(
 
 
 @app.command()
-def grade(
+def grade(  # noqa: PLR0913, PLR0917  each is an option of the command
     folder: Annotated[Path, typer.Argument(help="A folder of submissions, or one submission.")],
     out: Annotated[Path, typer.Option(help="Where the reports go.")],
     workshop: Annotated[list[str] | None, typer.Option(help="Only this one; repeatable.")] = None,
     workers: Workers = CORES,
     cell_seconds: CellSeconds = 10.0,
     seconds: Seconds = 10.0,
+    export: Annotated[list[str] | None, typer.Option(help=EXPORT_HELP)] = None,
+    weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
 ) -> None:
     """Grade a class block by block; exits with 0 whatever the scores."""
-    _grade(folder, out, Options(tuple(workshop or ()), workers, cell_seconds, seconds))
+    limits = (workers, cell_seconds, seconds)
+    exports = tuple(dict.fromkeys(export or ()))
+    _grade(folder, out, Options(tuple(workshop or ()), *limits, exports, weights, os.environ))
 
 
 @app.command()
@@ -131,6 +138,8 @@ def _grade(folder: Path, out: Path, options: Options) -> None:
         console.print(f"Not graded, because no folder: {names}", markup=False, soft_wrap=True)
     console.print(f"Class page: {out / 'index.html'}", markup=False, soft_wrap=True)
     console.print(f"Gradebook:  {out / 'gradebook.csv'}", markup=False, soft_wrap=True)
+    for name in options.exports:
+        console.print(f"Export:     {out / FOLDER / name}", markup=False, soft_wrap=True)
     console.print(f"Feedback:   {out}/<submission>/feedback.html", markup=False, soft_wrap=True)
 
 

@@ -5,17 +5,19 @@ import hashlib
 import multiprocessing
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from instructor import COURSE, CourseError
 from instructor.answer_key import dump
 from instructor.judging import Job, failed_report, judge_submission
+from instructor.report.exports import FOLDER, check_names, score, write_exports
 from instructor.report.model import Report, write_text
 from instructor.report.pages import write_class_pages, write_feedback
+from instructor.report.weights import Weights, load_weights
 from instructor.sandbox.confine import die_with_parent, leave_out_slow_formats
 from instructor.sandbox.process import adopt_orphans, end_strays, running_below
 from instructor.submission import find_submissions, holds
@@ -23,18 +25,25 @@ from lab.workshop import Workshop, load_workshop, workshop_ids
 
 MAX_NAME_BYTES = 200
 SUBMISSIONS_A_WORKER = 20
-RESERVED = frozenset({"index.html", "gradebook.csv", ".work"})
+RESERVED = frozenset({"index.html", "gradebook.csv", ".work", FOLDER})
 Progress = Callable[[Report, int, int], None]
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to grade: which workshops (what each submission shows when empty), how many at once."""
+    """How to grade: which workshops (what each submission shows when empty), how many at once.
+
+    ``exports`` are names of ``EXPORTS``; ``weights`` is a teacher's file (without one the course's
+    own); ``environment`` is what exports may read of the run's.
+    """
 
     workshops: tuple[str, ...] = ()
     workers: int = 2
     cell_seconds: float = 10.0
     seconds: float = 10.0
+    exports: tuple[str, ...] = ()
+    weights: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def grade_class(folder: Path, out: Path, options: Options, progress: Progress) -> list[Report]:
@@ -42,6 +51,8 @@ def grade_class(folder: Path, out: Path, options: Options, progress: Progress) -
 
     Raises ``CourseError`` where nothing can be graded at all.
     """
+    check_names(options.exports)
+    weights = _load_weights(options.weights)
     known = _known_workshops(options.workshops)
     submissions = find_submissions(folder, known)
     _check_out(folder, out, submissions)
@@ -71,7 +82,9 @@ def grade_class(folder: Path, out: Path, options: Options, progress: Progress) -
         shutil.rmtree(scratch, ignore_errors=True)
     ordered = [reports[job.name] for job in jobs]
     folders = {job.name: report_folder(job.name) for job in jobs}
-    write_class_pages(ordered, workshops, folders, out)
+    write_class_pages(ordered, workshops, folders, out, weights)
+    book = score(ordered, folders, workshops, weights, options.environment)
+    write_exports(options.exports, book, out / FOLDER)
     return ordered
 
 
@@ -155,6 +168,9 @@ def _check_out(folder: Path, out: Path, submissions: dict[str, Path]) -> None:
     folders = [path.resolve() for path in submissions.values()]
     places = [(out / report_folder(name)).resolve() for name in submissions]
     inside = any(out.resolve().is_relative_to(path) for path in (folder.resolve(), *folders))
+    # Exports are written anew each time, so nothing that is graded may lie where they go.
+    exports = (out / FOLDER).resolve()
+    inside = inside or any(path.is_relative_to(exports) for path in folders)
     if inside or any(place in folders for place in places):
         raise CourseError(
             f"The reports would be written into what is graded ({out}). "
@@ -171,6 +187,11 @@ def _known_workshops(wanted: tuple[str, ...]) -> list[Workshop]:
         if name not in known:
             raise CourseError(f"There is no workshop {name!r}. Known: {', '.join(known)}.")
     return [load_workshop(COURSE, name) for name in (wanted or known)]
+
+
+def _load_weights(path: Path | None) -> Weights:
+    """Read the weights against every workshop of the course, also those that nobody asked for."""
+    return load_weights(path, [load_workshop(COURSE, name) for name in workshop_ids(COURSE)])
 
 
 def _make_scratch(out: Path) -> Path:

@@ -3,9 +3,7 @@
 Every text may come from a student, so templates escape all of it and no page holds a script.
 """
 
-import csv
 import functools
-import io
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,9 @@ from urllib.parse import quote
 import jinja2
 
 from instructor.report.model import BlockReport, Report, write_text
+from instructor.report.points import number_text, points_of
+from instructor.report.tables import csv_text
+from instructor.report.weights import EQUAL, Weights
 from lab.workshop import Workshop
 
 MARKS = {"pass": "✓", "fail": "✗", "blocked": "…", "error": "!"}
@@ -26,10 +27,14 @@ def write_feedback(report: Report, path: Path) -> None:
 
 
 def write_class_pages(
-    reports: list[Report], workshops: tuple[Workshop, ...], folders: dict[str, str], out: Path
+    reports: list[Report],
+    workshops: tuple[Workshop, ...],
+    folders: dict[str, str],
+    out: Path,
+    weights: Weights = EQUAL,
 ) -> None:
     """Write the class's page and ``gradebook.csv``; ``folders`` says where each report lies."""
-    write_text(out / "gradebook.csv", gradebook(reports))
+    write_text(out / "gradebook.csv", gradebook(reports, weights))
     links = {name: f"{quote(folder)}/feedback.html" for name, folder in folders.items()}
     page = _template("index.html").render(
         reports=reports,
@@ -42,19 +47,22 @@ def write_class_pages(
     write_text(out / "index.html", page)
 
 
-def gradebook(reports: list[Report]) -> str:
-    """Give the class as CSV: a row a submission, a column a graded block, then what to do first."""
+def gradebook(reports: list[Report], weights: Weights = EQUAL) -> str:
+    """Give the class as CSV: a row a submission, a column a graded block, then what to do first.
+
+    ``points`` and ``max_points`` are both empty where a block could not be judged, so that no sum
+    takes it for a zero.
+    """
     columns = list(dict.fromkeys(name for report in reports for name, _ in _graded(report)))
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["submission", *columns, "reached", "blocks", "sandbox", "first_thing_to_do"])
+    rest = ["reached", "blocks", "points", "max_points", "sandbox", "first_thing_to_do"]
+    rows: list[list[object]] = [["submission", *columns, *rest]]
     for report in reports:
         outcomes = {name: block.outcome for name, block in _graded(report)}
         reached = sum(outcome == "pass" for outcome in outcomes.values())
-        row = [outcomes.get(column, "") for column in columns]
-        summary = [reached, len(outcomes), report.sandbox, report.first_thing_to_do]
-        writer.writerow([report.submission, *row, *summary])
-    return file.getvalue()
+        marks = [outcomes.get(column, "") for column in columns]
+        summary = [reached, len(outcomes), *_points(report, weights), report.sandbox]
+        rows.append([report.submission, *marks, *summary, report.first_thing_to_do])
+    return csv_text(rows)
 
 
 def common_problems(reports: list[Report]) -> list[tuple[int, int, str, str]]:
@@ -68,6 +76,13 @@ def common_problems(reports: list[Report]) -> list[tuple[int, int, str, str]]:
     examples = {item.title: item.found for item in reversed(failing)}
     counts = Counter(item.title for item in failing).most_common(8)
     return [(number, asked[title], title, examples[title]) for title, number in counts]
+
+
+def _points(report: Report, weights: Weights) -> tuple[str, str]:
+    points = points_of(report, weights)
+    if points.earned is None:
+        return "", ""
+    return number_text(points.earned), number_text(points.possible)
 
 
 def _graded(report: Report) -> list[tuple[str, BlockReport]]:

@@ -23,8 +23,9 @@ ROOMS = ("lab", "instructor")
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("course")
+    others = shutil.ignore_patterns("answers", "weights.toml")
     for room in ROOMS:
-        shutil.copytree(COURSE / room, root / room, ignore=shutil.ignore_patterns("answers"))
+        shutil.copytree(COURSE / room, root / room, ignore=others)
     shutil.copy(COURSE / "LICENSE", root)
     shutil.copytree(TOY, root, dirs_exist_ok=True)
     return root
