@@ -55,7 +55,10 @@ class Case:
 
 @dataclass(frozen=True)
 class WrongGate:
-    """A gate that is wrong in one named way: the reference with a few lines replaced."""
+    """A gate that is wrong in one named way: the reference with a few lines replaced.
+
+    In the layer ``rewrite`` it is right, and differs in what the contract leaves open.
+    """
 
     id: str
     slip: str
@@ -70,6 +73,7 @@ class AnswerKey:
     rules: dict[str, Rule]
     cases: tuple[Case, ...]
     wrong_gates: tuple[WrongGate, ...]
+    rewrites: tuple[WrongGate, ...]
     tables: dict[str, dict[str, str]]
     named: dict[str, Any]
 
@@ -80,10 +84,12 @@ def load_answer_key(workshop: Workshop) -> AnswerKey:
     folder = ANSWERS / workshop.id
     data = load_json(folder / "cases.json")
     named = {name: load_json(COURSE / file) for name, file in data["named"].items()}
+    gates = _wrong_gates(folder / "wrong_gates.toml", workshop.gate)
     return AnswerKey(
         rules={name: Rule(id=name, **row) for name, row in data["rules"].items()},
         cases=tuple(_case(row, data["bases"], named) for row in data["cases"]),
-        wrong_gates=tuple(_wrong_gates(folder / "wrong_gates.toml", workshop.gate)),
+        wrong_gates=tuple(gate for gate in gates if gate.layer != "rewrite"),
+        rewrites=tuple(gate for gate in gates if gate.layer == "rewrite"),
         tables=load_json(folder / "tables.json"),
         named=named,
     )

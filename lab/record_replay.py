@@ -8,6 +8,7 @@ A session is ``{"calls": [...]}``, each call an object with one of these fields:
     {"versions": true}  {"revisions": true}  {"trace": true}  {"snapshots": true}
 
 It runs on a record in a folder of its own, which begins with the lines of ``"record"``, if any.
+Of each problem an answer keeps the step that it names: how a gate words it is the gate's own.
 """
 
 import tempfile
@@ -60,7 +61,19 @@ def _answers(gate: Any, calls: list[Call], file: Path, policy: Any) -> list[Any]
         last = answers[-1]
         if last["status"] != "accepted":
             raise gate.PlanRecordError(*last.get("problems", [last["status"]]))
-    return answers
+    return [_without_wording(answer) for answer in answers]
+
+
+def _without_wording(answer: Any) -> Any:
+    """Put in the place of each problem the step that it names."""
+    if isinstance(answer, list):
+        return [_without_wording(item) for item in answer]
+    if not isinstance(answer, dict):
+        return answer
+    kept = {key: _without_wording(value) for key, value in answer.items()}
+    if isinstance(answer.get("problems"), list):
+        kept["problems"] = sorted({str(text).partition(":")[0] for text in answer["problems"]})
+    return kept
 
 
 def _answer(record: Any, call: Call) -> Any:

@@ -52,7 +52,9 @@ def _run_on_all(bench: Bench, file: str) -> TestsRun:
     Were the reference run first or alone, tests could know it by that.
     """
     gate = bench.workshop.gate
-    subjects = {wrong.id: build_gate(gate, wrong.source) for wrong in bench.answers.wrong_gates}
+    answers = bench.answers
+    gates = (*answers.wrong_gates, *answers.rewrites)
+    subjects = {other.id: build_gate(gate, other.source) for other in gates}
     names = [REFERENCE, *subjects]
     remote = {name: getattr(gate, name) for name in ("module", "error", "load")}
     remote |= {"functions": list(gate.functions)}
@@ -62,15 +64,20 @@ def _run_on_all(bench: Bench, file: str) -> TestsRun:
     with tempfile.TemporaryDirectory() as folder:
         servers = {name: serve(gate, subjects.get(name), Path(folder) / name) for name in names}
         ran = run_suites(rows, bench, lambda message: servers[message["row"]].answer(message))
-    caught = {name for name in subjects if _is_caught(read_report(ran, name), servers[name])}
-    return TestsRun(bench.shown(_trouble(ran)), frozenset(caught))
+    wrong = [gate.id for gate in answers.wrong_gates]
+    caught = {name for name in wrong if _is_caught(read_report(ran, name), servers[name])}
+    trouble = _trouble(ran, REFERENCE)
+    for rewrite in answers.rewrites:
+        found = "" if trouble else _trouble(ran, rewrite.id)
+        trouble = trouble or (found and f"On a gate that {rewrite.slip}: {found}")
+    return TestsRun(bench.shown(trouble), frozenset(caught))
 
 
-def _trouble(rows: Rows) -> str:
-    """Say what does not pass on the reference; "" when every test does."""
-    report = read_report(rows, REFERENCE)
+def _trouble(rows: Rows, name: str) -> str:
+    """Say what does not pass on a gate that is right; "" when every test does."""
+    report = read_report(rows, name)
     if report is None:
-        return f"Your tests did not reach their end: {ending_of(rows, REFERENCE)}."
+        return f"Your tests did not reach their end: {ending_of(rows, name)}."
     failing = [test for test in report.tests if test.outcome != "passed"]
     if failing:
         return f"{failing[0].name}: {failing[0].message or failing[0].outcome}"

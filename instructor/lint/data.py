@@ -24,6 +24,8 @@ from instructor.answer_key import (
 from lab.strict_json import same_json
 from lab.workshop import Workshop, WorkshopError
 
+# A test that asks for more than the contract passes on one right gate by chance, hardly on three.
+FEWEST_REWRITES = 2
 SCHEMAS = COURSE / "instructor" / "schemas"
 
 
@@ -76,6 +78,7 @@ def answer_problems(workshop: Workshop) -> Iterator[str]:
         module = build_gate(workshop.gate, wrong.source)
         if all(_decides(module, workshop, case) for case in cases):
             yield f"No case catches the wrong gate {wrong.id}."
+    yield from _rewrite_problems(workshop, answers, cases)
 
 
 def file_problems(workshop: Workshop) -> Iterator[str]:
@@ -123,6 +126,17 @@ def _rule_problems(workshop: Workshop, answers: AnswerKey) -> Iterator[str]:
             yield f"Rule {rule.id} needs a case to accept and a case to refuse."
         if not any(e.options.get("rule") == rule.id for e in workshop.evidence):
             yield f"Rule {rule.id} is asked for by no evidence."
+
+
+def _rewrite_problems(workshop: Workshop, answers: AnswerKey, cases: list[Case]) -> Iterator[str]:
+    """Check that there are rewrites of the reference, and that each is as right as it."""
+    if len(answers.rewrites) < FEWEST_REWRITES:
+        yield f"wrong_gates.toml needs {FEWEST_REWRITES} gates of the layer rewrite."
+    for rewrite in answers.rewrites:
+        module = build_gate(workshop.gate, rewrite.source)
+        for case in cases:
+            if not _decides(module, workshop, case):
+                yield f"The rewrite {rewrite.id} does not decide case {case.id} as it should."
 
 
 def _cut_problems(workshop: Workshop) -> Iterator[str]:

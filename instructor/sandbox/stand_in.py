@@ -85,7 +85,9 @@ class Crossing:
 
     def _result(self, reply: dict[str, Any]) -> Any:
         if "refused" in reply:
-            raise self.refusal(*reply["refused"])
+            refusal = self.refusal(*reply["refused"])
+            refusal.args = (reply["text"],)
+            raise refusal
         if "crash" in reply:
             kind = getattr(builtins, reply["crash"], RuntimeError)
             usable = isinstance(kind, type) and issubclass(kind, Exception)
