@@ -136,11 +136,16 @@ def policy_problems(value: object) -> list[str]:
     structure = structure_problem(value)
     if structure:
         return [f"policy []: {structure}"]
+    return list(_problems_of_text(json.dumps(value)))
+
+
+@functools.lru_cache(maxsize=64)
+def _problems_of_text(text: str) -> tuple[str, ...]:
+    """Check a policy's text, once: a harness asks with the same policy at every plan."""
+    value = json.loads(text)
     errors = _validator().iter_errors(value)
     problems = sorted(f"policy {list(error.absolute_path)}: {error.message}" for error in errors)
-    if problems or type(value) is not dict:
-        return problems
-    return [f"policy {text}" for text in _own_problems(value)]
+    return tuple(problems or (f"policy {problem}" for problem in _own_problems(value)))
 
 
 @functools.cache

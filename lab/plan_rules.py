@@ -4,6 +4,7 @@ Each rule yields texts that begin after "step N: ". None of them looks at anythi
 find out what is allowed; that stands in the policy.
 """
 
+import functools
 import json
 import posixpath
 import re
@@ -42,9 +43,13 @@ def shape_problems(plan: Any, schema_file: Path) -> list[str]:
         return [f"[]: {structure}"]
     if len(json.dumps(plan)) > MAX_PLAN_CHARACTERS:
         return [f"[]: longer than {MAX_PLAN_CHARACTERS:,} characters"]
-    validator = Draft202012Validator(json.loads(schema_file.read_text(encoding="utf-8")))
-    errors = validator.iter_errors(plan)
+    errors = _validator(schema_file.read_text(encoding="utf-8")).iter_errors(plan)
     return sorted(f"{list(error.absolute_path)}: {error.message}" for error in errors)
+
+
+@functools.lru_cache(maxsize=4)
+def _validator(schema: str) -> Draft202012Validator:
+    return Draft202012Validator(json.loads(schema))
 
 
 def plan_problems(plan: dict[str, Any]) -> list[str]:

@@ -33,23 +33,22 @@ def policy() -> dict[str, object]:
 
 @pytest.mark.parametrize(("name", "problem"), REFUSALS, ids=[row[0] for row in REFUSALS])
 def test_an_unsafe_plan_has_its_problem(name: str, problem: str) -> None:
-    """For each row of REFUSALS: the problem is one of those that check lists."""
+    """For each row of REFUSALS: one of the problems that check lists says so."""
     ### BEGIN SOLUTION
-    assert problem in check(load_plan(FIXTURES / name), policy())
+    assert problem in "; ".join(check(load_plan(FIXTURES / name), policy()))
     ### STUB
-    # pytest.fail("not written yet: check the plan, and look for the problem in the list")
+    # pytest.fail("not written yet: check the plan, and look for the problem in what it says")
     ### END SOLUTION
 
 
 def test_a_tool_that_is_not_there_is_a_problem() -> None:
-    """impossible_tool_plan.json: a problem begins with "step 3: no such tool 'notify_customer'"."""
+    """impossible_tool_plan.json: one problem, with "step 3: no such tool 'notify_customer'"."""
     ### BEGIN SOLUTION
-    problems = check(load_plan(FIXTURES / "impossible_tool_plan.json"), policy())
+    (problem,) = check(load_plan(FIXTURES / "impossible_tool_plan.json"), policy())
 
-    assert problems[0].startswith("step 3: no such tool 'notify_customer'")
-    assert len(problems) == 1
+    assert "step 3: no such tool 'notify_customer'" in problem
     ### STUB
-    # pytest.fail("not written yet: check the plan, and look at how its first problem begins")
+    # pytest.fail("not written yet: check the plan, and look at what its one problem says")
     ### END SOLUTION
 
 
@@ -116,6 +115,11 @@ def problems_of(**changes: object) -> list[str]:
     return check(step(**changes), policy())
 
 
+def said_about(**changes: object) -> str:
+    """Give what check says to such a plan, in one text; how it goes on is the gate's own."""
+    return "; ".join(problems_of(**changes))
+
+
 SPELLINGS = [
     "LEDGER.charges", '"ledger".charges', "warehouse.ledger.charges", "*.charges", "ledger",
     "l\u0435dger.charges", "staging.tmp,ledger.charges",
@@ -124,9 +128,7 @@ SPELLINGS = [
 
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_a_protected_table_is_known_in_every_spelling(name: str) -> None:
-    problems = problems_of(args={"table": name}, targets=[name])
-
-    assert any("writes to protected target" in problem for problem in problems)
+    assert "writes to protected target" in said_about(args={"table": name}, targets=[name])
 
 
 @pytest.mark.parametrize("name", ["staging.ledger", "staging.ledger_copy", "STAGING.lines"])
@@ -144,9 +146,9 @@ def test_reading_a_protected_table_is_allowed() -> None:
 
 
 def test_an_argument_that_targets_leave_out_is_a_problem() -> None:
-    assert problems_of(args={"table": "ledger.charges"}) == [
-        "step 1: args name ledger.charges, which targets leave out"
-    ]
+    said = said_about(args={"table": "ledger.charges"})
+
+    assert "step 1: args name ledger.charges, which targets leave out" in said
 
 
 CREDIT = {"tool": "credits.issue", "effect": "money", "targets": ["cust_81"]}
@@ -155,7 +157,7 @@ CREDIT = {"tool": "credits.issue", "effect": "money", "targets": ["cust_81"]}
 def test_a_cap_comes_from_the_policy_and_not_from_the_step() -> None:
     asked = {"account": "cust_81", "amount": 9000, "cap": 9000}
 
-    assert "cap of 500" in problems_of(**CREDIT, args=asked)[0]
+    assert "cap of 500" in said_about(**CREDIT, args=asked)
     assert problems_of(**CREDIT, args={"account": "cust_81", "amount": 500}) == []
 
 
@@ -163,33 +165,33 @@ def test_recipients_are_counted_against_the_bound() -> None:
     many = [f"person{number}@example.org" for number in range(21)]
     mail = {"tool": "email.send", "effect": "external"}
 
-    assert "bound of 20" in problems_of(**mail, args={"to": many}, targets=many)[0]
+    assert "bound of 20" in said_about(**mail, args={"to": many}, targets=many)
     assert problems_of(**mail, args={"to": many[:20]}, targets=many[:20]) == []
 
 
 def test_a_path_outside_the_working_directory_is_a_problem() -> None:
     path = "../other_run/lines.csv"
 
-    assert problems_of(tool="fs.write", args={"path": path}, targets=[path]) == [
-        f"step 1: writes outside the working directory: {path}"
-    ]
+    said = said_about(tool="fs.write", args={"path": path}, targets=[path])
+
+    assert f"step 1: writes outside the working directory: {path}" in said
 
 
 def test_a_step_number_that_is_used_twice_is_a_problem() -> None:
     plan = step()
     plan["steps"] = [*plan["steps"], *plan["steps"]]  # type: ignore[misc]
 
-    assert check(plan, policy()) == ["step number 1 is used twice"]
+    assert "step number 1 is used twice" in "; ".join(check(plan, policy()))
 
 
 def test_an_artifact_of_no_earlier_step_is_a_problem() -> None:
-    problems = check(load_plan(FIXTURES / "missing_artifact_plan.json"), policy())
+    said = "; ".join(check(load_plan(FIXTURES / "missing_artifact_plan.json"), policy()))
 
-    assert problems == ["step 2: consumes $step_3.output, which no earlier step produces"]
+    assert "step 2: consumes $step_3.output, which no earlier step produces" in said
 
 
 def test_a_plan_of_the_wrong_shape_is_a_list_of_problems() -> None:
-    assert "'target' was unexpected" in problems_of(target=["ledger.charges"])[0]
+    assert "'target' was unexpected" in said_about(target=["ledger.charges"])
     for plan in (None, [], "clear it out", {"goal": "Load"}):
         assert check(plan, policy())
 
