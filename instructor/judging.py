@@ -5,7 +5,6 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -77,14 +76,19 @@ def _judge_workshop(workshop: Workshop, snapshot: Path, scratch: Path, job: Job)
     answers = load_answer_key(workshop)
     bench = Bench(workshop, answers, snapshot, scratch, limits, job.cell_seconds)
     found: dict[str, Finding] = {}
-    for evidence in _in_order(workshop.evidence):
+    for evidence in _in_order(workshop):
         found[evidence.id] = _blocked(evidence, workshop, found) or _judge(evidence, bench)
     return _workshop_report(workshop, {item: found[item.id] for item in workshop.evidence})
 
 
-def _in_order(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """Put what waits for another block last, and hidden inputs after all that shows its output."""
-    return sorted(evidence, key=lambda item: (bool(item.needs), item.kind == "cases"))
+def _in_order(workshop: Workshop) -> list[Evidence]:
+    """Put each check after all that it needs, and hidden inputs after what shows its output."""
+
+    def steps_before(item: Evidence) -> int:
+        needed = (other for block in item.needs for other in workshop.evidence_of(block))
+        return max((steps_before(other) + 1 for other in needed), default=0)
+
+    return sorted(workshop.evidence, key=lambda item: (steps_before(item), item.kind == "cases"))
 
 
 def _blocked(evidence: Evidence, workshop: Workshop, found: dict[str, Finding]) -> Finding | None:

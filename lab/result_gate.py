@@ -67,8 +67,9 @@ def validate_tool_result(
     a payload comes back as it was, or ``ResultGateError`` is raised.
     """
     ### BEGIN SOLUTION
-    _refuse_if(CONTRACT_PROBLEMS if contracts is None else contract_problems(contracts))
     allowed = ALLOWED_TOOLS if contracts is None else contracts
+    _refuse_if(CONTRACT_PROBLEMS if contracts is None else ())
+    _refuse_if(contract_problems(allowed))
     if type(tool_name) is not str or tool_name not in allowed:
         raise ResultGateError(f"unknown tool: {shown_name(tool_name)}")
     if type(payload) is not dict:

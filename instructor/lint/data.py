@@ -59,6 +59,7 @@ def timing_problems(workshop: Workshop) -> Iterator[str]:
         if block.exercises and minutes != block.minutes:
             yield f"{block.id}: its exercises add up to {minutes}, not {block.minutes} minutes."
     yield from _cut_problems(workshop)
+    yield from _needs_problems(workshop)
 
 
 def answer_problems(workshop: Workshop) -> Iterator[str]:
@@ -126,6 +127,15 @@ def _rule_problems(workshop: Workshop, answers: AnswerKey) -> Iterator[str]:
             yield f"Rule {rule.id} needs a case to accept and a case to refuse."
         if not any(e.options.get("rule") == rule.id for e in workshop.evidence):
             yield f"Rule {rule.id} is asked for by no evidence."
+
+
+def _needs_problems(workshop: Workshop) -> Iterator[str]:
+    """Check that evidence builds on blocks that come before its own, so that nothing goes round."""
+    order = [block.id for block in workshop.all_blocks]
+    for item in workshop.evidence:
+        for name in item.needs:
+            if name not in order[: order.index(item.block)]:
+                yield f"{item.id} needs {name!r}, which is no block before its own."
 
 
 def _rewrite_problems(workshop: Workshop, answers: AnswerKey, cases: list[Case]) -> Iterator[str]:

@@ -221,6 +221,11 @@ TRIES: dict[str, dict[str, Try]] = {
             "SystemExit", ("tests",),
         ),
         "shared": Try(write(TESTS, GOOD_TESTS), "Your tests catch 8 of 8 wrong gates."),
+        "wording": Try(
+            write(TESTS, GOOD_TESTS + "    assert said['assumed'].startswith('step_1')\n"),
+            "On a gate that is right and puts words of its own before its problems",
+            ("tests",),
+        ),
         "helper": Try(
             write(TESTS, "from lab.plan_gate import my_helper\ndef test_a(): pass\n"),
             "my_helper", ("tests",),

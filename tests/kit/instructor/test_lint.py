@@ -11,9 +11,11 @@ import pytest
 from instructor.classroom import load_pairs
 from instructor.lint import graded
 from instructor.report.model import BlockReport, EvidenceReport, Report, WorkshopReport
+from lab.workshop import workshop_ids
 from tests.kit.command import COURSE, instructor
 
 PLAN, NOTEBOOKS = "notebooks/plan_gate/timing.toml", "notebooks/plan_gate"
+EVIDENCE = f"{NOTEBOOKS}/workshop.toml"
 ANSWERS = "instructor/answers/plan_gate"
 CASES, WRONG_GATES = f"{ANSWERS}/cases.json", f"{ANSWERS}/wrong_gates.toml"
 FIRST = f"{NOTEBOOKS}/1_inventory_and_contract.ipynb"
@@ -21,9 +23,10 @@ FIRST = f"{NOTEBOOKS}/1_inventory_and_contract.ipynb"
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    """A copy of the course, whose own code runs in it."""
+    """A copy of the course with one of its workshops, whose own code runs in it."""
+    others = [name for name in workshop_ids(COURSE) if name != "plan_gate"]
+    ignore = shutil.ignore_patterns("__pycache__", "kit", *others)
     for room in ("notebooks", "lab", "fixtures", "instructor", "tests"):
-        ignore = shutil.ignore_patterns("__pycache__", "kit")
         shutil.copytree(COURSE / room, tmp_path / "course" / room, ignore=ignore)
     shutil.copy(COURSE / "LICENSE", tmp_path / "course")
     return tmp_path / "course"
@@ -68,6 +71,21 @@ WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
              'coach.check(\\"plan_gate\\", \\"contract',
              'coach.block(\\"plan_gate\\", \\"contract'),
         "no cell checks the outcome of contract",
+    ),
+    "needs": (
+        swap(EVIDENCE, 'needs = ["validator"]', 'needs = ["debrief"]'),
+        "tests.own needs 'debrief', which is no block before its own",
+    ),
+    "rewrite": (
+        swap(WRONG_GATES, '\\"; \\".join(problems) + ', '\\"\\".join(problems)[:9] + '),
+        "The rewrite rewrite-other-order does not decide case",
+    ),
+    "one_rewrite": (
+        swap(WRONG_GATES, 'layer = "rewrite"', 'layer = "stretch"'), "needs 2 gates of the layer",
+    ),
+    "extra": (
+        swap("notebooks/agent_loop/extra.toml", "script.json", "no.json"),
+        "no.json is named in extra.toml and is not there",
     ),
     "outputs": (cell(lambda c: c.update(execution_count=1)), "cell setup has outputs or a count"),
     "tags": (cell(lambda c: c.update(metadata={"tags": ["x"]})), "cell setup has tags"),
