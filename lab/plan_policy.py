@@ -136,7 +136,7 @@ def policy_problems(value: object) -> list[str]:
     structure = structure_problem(value)
     if structure:
         return [f"policy []: {structure}"]
-    return list(_problems_of_text(json.dumps(value)))
+    return list(_problems_of_text(json.dumps(value, sort_keys=True)))
 
 
 @functools.lru_cache(maxsize=64)

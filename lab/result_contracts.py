@@ -38,9 +38,7 @@ def contract_problems(contracts: object) -> list[str]:
     structure = structure_problem(contracts)
     if structure:
         return [f"contracts []: {structure}"]
-    errors = _validator().iter_errors(contracts)
-    problems = sorted(f"contract {list(error.absolute_path)}: {error.message}" for error in errors)
-    return problems or list(_meaningless(contracts))
+    return list(_problems_of_text(json.dumps(contracts, sort_keys=True)))
 
 
 def load_contracts(path: str | Path) -> Contracts:
@@ -64,6 +62,15 @@ def read_contracts(path: str | Path) -> tuple[Contracts, tuple[str, ...]]:
         return load_contracts(path), ()
     except ContractError as error:
         return {}, error.problems
+
+
+@functools.lru_cache(maxsize=32)
+def _problems_of_text(text: str) -> tuple[str, ...]:
+    """Check contracts by their text: a gate asks about the same ones at every result."""
+    contracts = json.loads(text)
+    errors = _validator().iter_errors(contracts)
+    problems = sorted(f"contract {list(error.absolute_path)}: {error.message}" for error in errors)
+    return tuple(problems or _meaningless(contracts))
 
 
 @functools.cache

@@ -61,7 +61,9 @@ class SuiteVerdict:
     expected: str
 
 
-def run_suite(root: Path, file: str, names: Sequence[str] = ()) -> SuiteReport:
+def run_suite(
+    root: Path, file: str, names: Sequence[str] = (), stop_at_failure: bool = False
+) -> SuiteReport:
     """Run the tests of one file, given relative to ``root``, in this process; all without names."""
     recorder = _Recorder(root)
     path = str(root / file)
@@ -69,6 +71,7 @@ def run_suite(root: Path, file: str, names: Sequence[str] = ()) -> SuiteReport:
         *([f"{path}::{name}" for name in names] or [path]),
         "-c", os.devnull, "--rootdir", str(root), "--confcutdir", str(root),
         "--noconftest", "--import-mode=importlib", "--assert=plain", "--capture=sys",
+        *(["--maxfail=1"] if stop_at_failure else []),
         *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
     ]  # fmt: skip
     with _environment(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTEST_ADDOPTS=""):

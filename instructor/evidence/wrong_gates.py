@@ -59,11 +59,14 @@ def _run_on_all(bench: Bench, file: str) -> TestsRun:
     remote = {name: getattr(gate, name) for name in ("module", "error", "load")}
     remote |= {"functions": list(gate.functions)}
     remote |= {"classes": {name: asdict(parts) for name, parts in gate.classes.items()}}
-    rows: list[Message] = [{"id": name, "file": file, "remote": remote} for name in names]
+    rows: list[Message] = [
+        {"id": name, "file": file, "remote": remote, "stop_at_failure": True} for name in names
+    ]
     random.SystemRandom().shuffle(rows)
     with tempfile.TemporaryDirectory() as folder:
         servers = {name: serve(gate, subjects.get(name), Path(folder) / name) for name in names}
         ran = run_suites(rows, bench, lambda message: servers[message["row"]].answer(message))
+    # The same tests pass on the reference, so the first failure on a wrong gate is a catch.
     wrong = [gate.id for gate in answers.wrong_gates]
     caught = {name for name in wrong if _is_caught(read_report(ran, name), servers[name])}
     trouble = _trouble(ran, REFERENCE)

@@ -5,6 +5,7 @@ whose number is its only argument, and answers with JSON lines. It holds inputs,
 """
 
 import base64
+import gc
 import importlib
 import importlib.util
 import json
@@ -86,7 +87,9 @@ def run_one_suite(suite: Any, row: dict[str, Any], job: dict[str, Any], line: Li
     if row.get("remote"):
         stand_in = load_script(HERE / "stand_in.py", "_courseware_stand_in")
         stand_in.install(row["remote"], row["id"], line.ask)
-    report = suite.run_suite(Path(job["workspace"]), row["file"], row.get("tests", ()))
+    report = suite.run_suite(
+        Path(job["workspace"]), row["file"], row.get("tests", ()), row.get("stop_at_failure", False)
+    )
     line.send({"id": row["id"], "report": report.to_json()})
 
 
@@ -213,8 +216,12 @@ def main() -> None:
     confine.die_with_parent()
     confine.leave_out_slow_formats()
     # Before the student's folder is on the path: no file of theirs can take these places.
-    import jsonschema  # noqa: F401
+    import jsonschema
     import pytest  # noqa: F401
+
+    # The first use of a validator reads the specifications; every fork would do it anew.
+    jsonschema.Draft202012Validator.check_schema({"type": "object"})
+    gc.freeze()
 
     confine.confine(job["limits"])
     confine.enter(job["workspace"])
