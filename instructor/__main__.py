@@ -81,11 +81,17 @@ def demo(
     to: Annotated[Path, typer.Option(help="Where the class and its reports go.")] = Path(
         "build/demo"
     ),
+    pair: Annotated[list[str] | None, typer.Option(help="Only this pair; repeatable.")] = None,
     workers: Workers = CORES,
 ) -> None:
     """Build a sample class, grade it, and say where to look."""
-    folder = build_demo(to, datetime.now(UTC))
-    console.print(f"Built a sample class in {folder}. Grading it takes a minute or two.")
+    folder = build_demo(to, datetime.now(UTC), pair or ())
+    number = len(list(folder.iterdir()))
+    console.print(
+        f"Built a sample class of {number} in {folder}. On two cores, grading takes some "
+        "15 seconds for each.",
+        soft_wrap=True,
+    )
     _grade(folder, to / "report", Options(workers=workers, cell_seconds=5.0))
 
 
@@ -93,10 +99,15 @@ def demo(
 def check(
     workers: Workers = CORES,
     quick: Annotated[bool, typer.Option("--quick", help="Leave out what needs grading.")] = False,
+    keep: Annotated[
+        Path | None, typer.Option(help="A free folder for what is graded, and its reports.")
+    ] = None,
 ) -> None:
     """Prove that timing plans, notebooks, fixtures, cases and release agree."""
+    if keep and keep.exists():
+        raise CourseError(f"{keep} is there already. Give --keep a name that is free.")
     found = 0
-    for area, problems in check_course(workers, quick=quick):
+    for area, problems in check_course(workers, quick=quick, keep=keep):
         found += len(problems)
         mark = "[red]✗[/red]" if problems else "[green]✓[/green]"
         console.print(f"{mark} {area}", soft_wrap=True)

@@ -2,6 +2,7 @@
 
 import shutil
 import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -45,21 +46,29 @@ def build_pair(pair: Pair, pairs: list[Pair], target: Path, now: datetime) -> No
             (target / file).unlink()
 
 
-def build_class(target: Path, now: datetime) -> None:
-    """Make the submissions of all sample pairs below a folder that is free."""
+def build_class(target: Path, now: datetime, names: Collection[str] = ()) -> None:
+    """Make the submissions of the sample pairs, or of those named, below a folder that is free.
+
+    Raises ``CourseError`` for a name that no pair has.
+    """
     pairs = load_pairs()
+    known = [pair.name for pair in pairs]
+    for name in names:
+        if name not in known:
+            raise CourseError(f"There is no sample pair {name!r}. Known: {', '.join(known)}.")
     for pair in pairs:
-        build_pair(pair, pairs, target / pair.name, now)
+        if pair.name in names or not names:
+            build_pair(pair, pairs, target / pair.name, now)
 
 
-def build_demo(to: Path, now: datetime) -> Path:
+def build_demo(to: Path, now: datetime, names: Collection[str] = ()) -> Path:
     """Make the sample class anew below ``to``; refuse a folder that holds anything else."""
     if to.exists() and any(to.iterdir()) and not (to / MARK).is_file():
         raise CourseError(f"{to} holds something that the demo did not make. Name a free folder.")
     shutil.rmtree(to, ignore_errors=True)
     to.mkdir(parents=True)
     (to / MARK).write_text("Made by instructor demo, which will make it anew.\n", encoding="utf-8")
-    build_class(to / "class", now)
+    build_class(to / "class", now, names)
     return to / "class"
 
 

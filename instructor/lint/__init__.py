@@ -4,17 +4,21 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from instructor import COURSE
+from instructor import COURSE, CourseError
 from instructor.extras import all_extras
 from instructor.lint import data, graded, notebooks
 from instructor.lint.notebooks import extra_problems
-from lab.workshop import load_workshop, workshop_ids
+from instructor.report.weights import load_weights
+from lab.workshop import Workshop, load_workshop, workshop_ids
 
 Area = tuple[str, list[str]]
 
 
-def check_course(workers: int, *, quick: bool = False) -> Iterator[Area]:
-    """Yield each area that was checked, with its problems; ``quick`` leaves out what is graded."""
+def check_course(workers: int, *, quick: bool = False, keep: Path | None = None) -> Iterator[Area]:
+    """Yield each area that was checked, with its problems; ``quick`` leaves out what is graded.
+
+    ``keep`` is a free folder for the submissions that are graded, and for their reports.
+    """
     ids = workshop_ids(COURSE)
     if not ids:
         yield "Workshops", ["There is no notebooks/<workshop>/timing.toml."]
@@ -33,7 +37,16 @@ def check_course(workers: int, *, quick: bool = False) -> Iterator[Area]:
         yield f"{name}: no file is missing or orphaned", list(data.file_problems(workshop))
     for extra in all_extras():
         yield f"{extra.title}: its notebook and files are there", list(extra_problems(extra))
+    yield "weights name what there is", _weight_problems(workshops)
     if quick:
         return
     with tempfile.TemporaryDirectory() as folder:
-        yield from graded.areas(workshops, Path(folder), workers)
+        yield from graded.areas(workshops, keep or Path(folder), workers)
+
+
+def _weight_problems(workshops: list[Workshop]) -> list[str]:
+    try:
+        load_weights(None, workshops)
+    except CourseError as error:
+        return [str(error)]
+    return []

@@ -13,7 +13,13 @@ from lab.workshop import Workshop
 # The files of a workshop for a test; they run in a course of their own.
 collect_ignore = ["toy_workshop"]
 
+# These take minutes, so they start first and the others fill the gaps.
+LONG = ("test_demo", "test_hostile", "test_fifth_workshop")
 NOW = datetime(2026, 9, 5, 12, 0, tzinfo=UTC)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.stem not in LONG)
 
 
 @pytest.fixture(scope="session")
