@@ -29,6 +29,7 @@ Plan = dict[str, Any]
 
 # Beside this module, never in the current folder: a gate must not depend on where it is called.
 SCHEMA_FILE = Path(__file__).with_name("plan_record.schema.json")
+STORED_PROBLEMS = 20
 
 
 def load_plan(path: str | Path) -> Any:
@@ -42,8 +43,9 @@ def load_plan(path: str | Path) -> Any:
 def check(plan: Any, policy: Policy | dict[str, Any]) -> list[str]:
     """List what is wrong with a plan, [] when it is clean; the plan may be any value whatever.
 
-    Nothing that is compared comes from the plan alone. Raises ``PlanRecordError`` only where the
-    policy cannot be used, which is no fault of the plan.
+    Nothing that is compared comes from the plan alone. A resource with a lifetime is no problem:
+    ``PlanRecord.snapshots`` reports it. Raises ``PlanRecordError`` only where the policy cannot be
+    used, which is no fault of the plan.
     """
     owned = own_policy(policy)
     problems = shape_problems(plan, SCHEMA_FILE)
@@ -62,11 +64,12 @@ def check(plan: Any, policy: Policy | dict[str, Any]) -> list[str]:
     # #   2. owned.is_destructive(tool), declared read:   warehouse.truncate declared as read
     # #      else is_milder(declared, owned.effect_of(tool)):
     # #                                        credits.issue is money, declared as read
-    # #   3. The step is no read; for each name in protected_targets(step, owned):
+    # #   3. The step is not declared a read; for each name in protected_targets(step, owned):
     # #                                        writes to protected target ledger.charges
-    # #   4. The step is no read, and step.get("targets") is missing or empty:
+    # #   4. The step is not declared a read, and step.get("targets") is missing or empty:
     # #                                        warehouse.truncate names no targets
-    # #   5. Each text in finer_problems(step, owned), as it is: caps, bounds, paths, arguments.
+    # #   5. Each text in finer_problems(step, owned), with the step's number in front, too: caps,
+    # #      bounds, paths, arguments.                 refunds.pay has no cap in the policy
     # return [*problems, "check is not written yet"]
     ### END SOLUTION
 
@@ -137,11 +140,9 @@ class PlanRecord(RecordFile):
         The plan is checked again, since the policy may have changed, and so is each snapshot.
         """
         plan = self._plan_in_force()
-        step = next((step for step in plan["steps"] if step["n"] == number), None)
-        if step is None:
-            raise PlanRecordError(f"the plan in force has no step {number!a}")
+        step = _step_of(plan, number)
         names = list(snapshots(step, self.policy))
-        there = {canonical(name) for name in present if type(name) is str}
+        there = _names_of(present)
         problems = check(plan, self.policy)
         problems += [
             f"step {number}: {name} was there when the plan was checked, and is not there now"
@@ -151,7 +152,7 @@ class PlanRecord(RecordFile):
         return self.add_step({
             "at": now, "version": len(self.versions), "n": number, "tool": step["tool"],
             "status": "stopped" if problems else "would_call",
-            "problems": problems, "snapshots": names,
+            "problems": _first(problems), "snapshots": names,
         })  # fmt: skip
 
     def _plan_in_force(self) -> Plan:
@@ -184,9 +185,34 @@ def needs_approval_by_tool(plan: Any, policy: Policy | dict[str, Any]) -> list[i
 def own_policy(policy: Policy | dict[str, Any]) -> Policy:
     """Give the policy, read from plain JSON where it is that; refuse one that is broken."""
     try:
-        return policy if isinstance(policy, Policy) else Policy.from_json(policy)
+        # A subclass could answer otherwise than the values that were checked.
+        return policy if type(policy) is Policy else Policy.from_json(policy)
     except PolicyError as error:
         raise PlanRecordError(*error.problems) from error
+
+
+def _step_of(plan: Plan, number: int) -> dict[str, Any]:
+    """Give the step with a number; raise ``PlanRecordError`` where there is none, or no number."""
+    if type(number) is not int:
+        raise PlanRecordError(f"a step number is a whole number, not a {type(number).__name__}")
+    for step in plan["steps"]:
+        if step["n"] == number:
+            return dict(step)
+    named = str(number) if abs(number) < 10**18 else "with a number as long as that"
+    raise PlanRecordError(f"the plan in force has no step {named}")
+
+
+def _names_of(present: Iterable[str]) -> set[str]:
+    try:
+        return {canonical(name) for name in present if type(name) is str}
+    except TypeError as error:
+        raise PlanRecordError("what is present is a list of names") from error
+
+
+def _first(problems: list[str]) -> list[str]:
+    """Keep as many problems as one line of the record has room for."""
+    more = len(problems) - STORED_PROBLEMS
+    return [*problems[:STORED_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
 
 
 def _steps(plan: Any) -> list[dict[str, Any]]:

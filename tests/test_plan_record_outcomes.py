@@ -84,6 +84,9 @@ def expect_problem(document: Any, name: str, problem: str, rule: str) -> None:
     problems = problems_of(document, name)
     if not any(text == problem or text.startswith(f"{problem} ") for text in problems):
         said = "; ".join(problems) or "nothing"
+        number, _, bare = problem.partition(": ")
+        if any(text == bare or text.startswith(f"{bare} ") for text in problems):
+            stop(f"For {name} check says: {said}. The text is right; {number}: goes before it.")
         stop(f"For {name} check says: {said}. It does not say: {problem}. {RULES[rule]}")
 
 
@@ -107,11 +110,13 @@ def rows_of(name: str) -> dict[str, Any]:
     return rows
 
 
-def expect_words(name: str, column: str, words: tuple[str, ...]) -> None:
-    rows = rows_of(name)
+def expect_words(
+    name: str, column: str, words: tuple[str, ...], keys: list[str] | None = None
+) -> None:
+    rows = {key: row for key, row in rows_of(name).items() if keys is None or key in keys}
     open_rows = [key for key, row in rows.items() if row.get(column) not in words]
     if open_rows:
-        said = f"{open_rows[0]} says {rows[open_rows[0]].get(column)!r}"
+        said = f"{open_rows[0]} says {rows[open_rows[0]].get(column)!r} under {column}"
         shown = ", ".join(words)
         stop(f"{len(open_rows)} of {len(rows)} rows of {name} are open: {said}. Write: {shown}.")
 
@@ -124,7 +129,9 @@ def test_every_question_about_the_prose_has_an_answer() -> None:
 def test_every_home_of_a_plan_is_described() -> None:
     """Each row of where_a_plan_lives.json has one of its words in each of three columns."""
     for column in HOMES:
-        expect_words("where_a_plan_lives.json", column, (*HOME_WORDS, *PRICES))
+        rows = rows_of("where_a_plan_lives.json")
+        expect_words("where_a_plan_lives.json", column, HOME_WORDS, [*rows.keys() - {"price"}])
+        expect_words("where_a_plan_lives.json", column, PRICES, ["price"])
 
 
 # Block 2: contract
@@ -198,6 +205,14 @@ def test_the_schema_refuses_a_field_that_nobody_named() -> None:
     expect_schema_refusal(plan() | {"approved": True}, "with an extra field beside goal and steps")
 
 
+FROM = {
+    "tool": "The log's line 09:12:04 says which tool was called.",
+    "effect": "The notebook says what the model would have claimed.",
+    "targets": "List the table that the log's line 09:12:04 names.",
+    "args": "The log's line 09:12:04 names the table; the argument is called table.",
+}
+
+
 def test_the_incidents_step_2_is_there_and_names_its_target() -> None:
     """Step 2 of incident_plan.json has the call of the log, its effect and its target."""
     found = read("incident_plan.json")
@@ -210,7 +225,8 @@ def test_the_incidents_step_2_is_there_and_names_its_target() -> None:
     wanted |= {"args": {"table": "ledger.charges"}}
     for field, value in wanted.items():
         if step.get(field) != value:
-            stop(f"Step 2 of incident_plan.json has {field} {step.get(field)!r}, the log another.")
+            found_there = step.get(field, "nothing")
+            stop(f"Step 2 of incident_plan.json has {found_there!r} under {field}. {FROM[field]}")
     if [row.get("n") for row in rows] != [1, 2, 3, 4]:
         stop("incident_plan.json does not have the steps 1, 2, 3 and 4, in this order.")
 
@@ -228,6 +244,9 @@ def test_check_refuses_a_tool_that_is_not_there() -> None:
     """impossible_tool_plan.json: step 3: no such tool 'notify_customer'."""
     name = "impossible_tool_plan.json"
     expect_problem(read(name), name, "step 3: no such tool 'notify_customer'", "tool")
+    more = [text for text in problems_of(read(name), name) if text.startswith("step 3: ")][1:]
+    if more:
+        stop(f"For {name} check goes on after the missing tool: {more[0]}. Use continue there.")
 
 
 def test_check_refuses_a_destructive_tool_declared_as_read() -> None:
@@ -399,6 +418,8 @@ def test_every_question_about_the_trace_has_an_answer() -> None:
     for name, row in rows.items():
         if not isinstance(row.get("answer"), str) or not row["answer"].strip():
             stop(f'{name} in trace.json says {row.get("answer")!r}. Write a text, like "3".')
+        if name != "table" and not row["answer"].strip().isdigit():
+            stop(f'{name} in trace.json says {row["answer"]!r}. Write only the number, like "3".')
 
 
 def test_a_sentence_says_what_a_green_gate_is_no_evidence_of() -> None:
