@@ -194,7 +194,7 @@ def own_policy(policy: Policy | dict[str, Any]) -> Policy:
 def _step_of(plan: Plan, number: int) -> dict[str, Any]:
     """Give the step with a number; raise ``PlanRecordError`` where there is none, or no number."""
     if type(number) is not int:
-        raise PlanRecordError(f"a step number is a whole number, not a {type(number).__name__}")
+        raise PlanRecordError(f"a step number is a whole number, no {type(number).__name__}")
     for step in plan["steps"]:
         if step["n"] == number:
             return dict(step)

@@ -2,18 +2,25 @@
 
 It lies outside the message list, so it survives compaction and a restart. A line counts once it is
 on the disk with its end; what a crash left of a last line was never acknowledged, so it is ignored
-(``torn`` shows it) and cut off before the next line is written.
+(``torn`` shows it) and cut off before the next line is written. Who writes holds a lock on the file
+from reading it to the end of the line; a system without ``flock`` has room for one writer only.
 """
 
 import copy
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lab.strict_json import NotStrictJson, parse_json, structure_problem
+from lab.strict_json import MAX_BYTES, NotStrictJson, parse_json, structure_problem
+
+try:
+    import fcntl
+except ImportError:  # Windows has no flock; its own locks would keep this very module from reading.
+    fcntl = None  # type: ignore[assignment]
 
 # How many plans in a row may be refused before the task goes back to a person.
 ATTEMPTS = 2
@@ -84,7 +91,10 @@ class RecordFile:
 
     def __init__(self, file: str | Path) -> None:
         """Open a record, or begin one; raise ``PlanRecordError`` where the file is broken."""
-        self._file = Path(file)
+        try:
+            self._file = Path(file)
+        except TypeError as error:
+            raise PlanRecordError("a record is opened by the path of its file") from error
         self._state()
 
     @property
@@ -131,29 +141,34 @@ class RecordFile:
 
     def add_plan(self, plan: dict[str, Any], now: str) -> int:
         """Store a plan as the next version, and give its number."""
-        version = len(self._state().versions) + 1
-        self._append({"event": "plan", "at": now, "version": version, "plan": plan})
-        return version
+        row = self._append(
+            lambda state: {
+                "event": "plan", "at": now, "version": len(state.versions) + 1, "plan": plan
+            }
+        )  # fmt: skip
+        return int(row["version"])
 
     def add_refusal(self, now: str) -> None:
         """Count one refusal. The plan itself is not kept."""
-        self._append({"event": "refused", "at": now})
+        self._append(lambda _: {"event": "refused", "at": now})
 
     def hand_back(self, now: str) -> dict[str, Any]:
         """Give the task back to a person, and the answer that says so."""
         _own_time(now)
         if not self.handed_back:
-            self._append({"event": "handed_back", "at": now})
+            self._append(lambda _: {"event": "handed_back", "at": now})
         return {"status": "handed_back", "attempts_left": 0}
 
     def add_step(self, row: dict[str, Any]) -> dict[str, Any]:
         """Store what became of one step, and give it back."""
-        self._append({"event": "step", **row})
+        self._append(lambda _: {"event": "step", **row})
         return row
 
     def _state(self) -> State:
         try:
-            data = self._file.read_bytes() if self._file.exists() else b""
+            data = self._file.read_bytes()
+        except FileNotFoundError:
+            data = b""
         except (OSError, ValueError) as error:
             raise PlanRecordError(f"{self._file.name} cannot be read: {error}") from error
         *lines, rest = data.split(b"\n")
@@ -166,23 +181,36 @@ class RecordFile:
                 raise PlanRecordError(f"{place}: {error}. Look at the file by hand.") from error
         return state
 
-    def _append(self, row: dict[str, Any]) -> None:
-        """Write one event and wait until it is on the disk."""
-        _own_time(row["at"])
-        state = self._state()
-        try:
-            state.add(row)
-        except ValueError as error:
-            raise PlanRecordError(f"nothing was written: {error}") from error
-        line = json.dumps(row, allow_nan=False).encode() + b"\n"
+    def _append(self, event_after: Callable[[State], dict[str, Any]]) -> dict[str, Any]:
+        """Write the event that comes after what stands there, and wait until it is on the disk."""
+        _own_time(event_after(State())["at"])
         try:
             with self._file.open("ab") as file:
-                file.truncate(state.whole_bytes)
+                if fcntl is not None:
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                state = self._state()
+                row = event_after(state)
+                line = _line(row, state)
+                if state.torn:
+                    file.truncate(state.whole_bytes)
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
             raise PlanRecordError(f"{self._file.name} cannot be written: {error}") from error
+        return row
+
+
+def _line(row: dict[str, Any], state: State) -> bytes:
+    """Make the line of an event; refuse one that a reader of the file would refuse."""
+    try:
+        state.add(row)
+        line = json.dumps(row, allow_nan=False).encode() + b"\n"
+    except ValueError as error:
+        raise PlanRecordError(f"nothing was written: {error}") from error
+    if len(line) > MAX_BYTES:
+        raise PlanRecordError(f"nothing was written: a line longer than {MAX_BYTES:,} bytes")
+    return line
 
 
 def parse_time(text: object) -> datetime:
@@ -192,7 +220,7 @@ def parse_time(text: object) -> datetime:
     except ValueError:
         time = None
     if time is None or time.tzinfo is None:
-        found = ascii(text)[:60]
+        found = ascii(text)[:60] if type(text) is str else f"a value of type {type(text).__name__}"
         raise ValueError(f"{found} is no ISO 8601 time with a zone, like 2026-03-31T09:12:04Z")
     return time
 
@@ -206,7 +234,11 @@ def _own_time(text: object) -> datetime:
 
 def _check_form(row: Any) -> None:
     """Raise ``ValueError`` where an event does not have exactly the fields of its kind."""
-    if problem := structure_problem(row):
+    # The plan by itself, as the check saw it: in its row it lies one level deeper.
+    parts = [row]
+    if type(row) is dict and type(row.get("plan")) is dict:
+        parts = [{**row, "plan": {}}, row["plan"]]
+    for problem in filter(None, map(structure_problem, parts)):
         raise ValueError(problem)
     kind = row.get("event") if type(row) is dict else None
     fields = _FIELDS.get(kind) if type(kind) is str else None

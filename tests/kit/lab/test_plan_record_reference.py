@@ -1,6 +1,7 @@
 """The reference checker and handler, held against the tables of their contract, word for word."""
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -397,6 +398,124 @@ def test_a_plan_too_long_for_a_line_is_a_problem(record: PlanRecord) -> None:
     long = plan(step(args={"table": "staging.lines", "rows": "x" * 300_000}))
 
     assert record.write_plan(long, NINE)["problems"] == ["[]: longer than 200,000 characters"]
+
+
+def many_versions(record: PlanRecord, acknowledged: list[int]) -> None:
+    acknowledged += [record.write_plan(plan(), NINE)["version"] for _ in range(10)]
+
+
+def test_two_threads_on_one_file_lose_no_version(file: Path) -> None:
+    acknowledged: list[int] = []
+    threads = [
+        threading.Thread(target=many_versions, args=(PlanRecord(file, policy()), acknowledged))
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(acknowledged) == list(range(1, 21))
+    assert len(PlanRecord(file, policy()).versions) == 20
+
+
+def test_two_instances_in_turn_see_each_other(record: PlanRecord, file: Path) -> None:
+    writers = [record, PlanRecord(file, policy())] * 2
+
+    assert [writer.write_plan(plan(), NINE)["version"] for writer in writers] == [1, 2, 3, 4]
+
+
+def test_a_line_written_between_reading_and_writing_stays(
+    record: PlanRecord, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an instance read before it held the lock must decide nothing."""
+    old = record._state()
+    PlanRecord(file, policy()).write_plan(plan(), NINE)
+    read_again = record._state
+    states = iter([old])
+    monkeypatch.setattr(record, "_state", lambda: next(states, None) or read_again())
+
+    assert record.write_plan(plan(), TEN)["version"] == 2
+    assert len(record_text(file)) == 2
+
+
+def test_a_line_that_no_reader_would_take_is_not_written(record: PlanRecord, file: Path) -> None:
+    record.write_plan(plan(), NINE)
+    row = {key: value for key, value in STEP_ROW.items() if key != "event"}
+
+    with pytest.raises(PlanRecordError, match="nothing was written: a line longer"):
+        record.add_step(row | {"problems": ["x" * 1_000_000]})
+    assert len(record_text(file)) == 1
+
+
+def test_a_step_keeps_the_first_problems_and_counts_the_others(file: Path) -> None:
+    steps = [step(n=number) for number in range(1, 31)]
+    PlanRecord(file, policy()).write_plan(plan(*steps), NINE)
+
+    row = PlanRecord(file, policy(available_tools=["s3.get"])).run_step(1, TEN)
+
+    assert (len(row["problems"]), row["problems"][-1]) == (21, "and 10 more")
+    assert PlanRecord(file, policy()).trace == [row]
+
+
+@pytest.mark.parametrize("levels", [45, 46, 47, 48])
+def test_a_plan_that_is_clean_can_be_stored_however_deep_it_is(
+    levels: int, record: PlanRecord, file: Path
+) -> None:
+    deep: Any = 1
+    for _ in range(levels):
+        deep = [deep]
+    document = plan(step(args={"table": "staging.lines", "rows": deep}))
+
+    answer = record.write_plan(document, NINE)
+
+    assert (answer["status"] == "accepted") == (check(document, policy()) == [])
+    assert len(PlanRecord(file, policy()).versions) == (answer["status"] == "accepted")
+
+
+class Hostile:
+    def __eq__(self, other: object) -> bool:
+        raise KeyError(other)
+
+    def __hash__(self) -> int:
+        raise KeyError(self)
+
+    def __repr__(self) -> str:
+        raise KeyError("no text")
+
+
+def test_what_is_no_step_number_is_refused(record: PlanRecord) -> None:
+    record.write_plan(plan(), NINE)
+    numbers: list[Any] = [10**5000, -(10**5000), 1.0, True, None, "1", [1], Hostile()]
+
+    for number in numbers:
+        with pytest.raises(PlanRecordError, match="step"):
+            record.run_step(number, TEN)
+
+
+def test_what_cannot_be_used_is_refused_with_the_record_s_own_error(record: PlanRecord) -> None:
+    record.write_plan(plan(), NINE)
+    anything: Any = 5
+    calls: list[Callable[[], object]] = [
+        lambda: record.run_step(1, TEN, anything),
+        lambda: record.write_plan(plan(), anything),
+        lambda: record.version_at(Hostile()),  # type: ignore[arg-type]
+        lambda: PlanRecord(anything, policy()),
+        lambda: PlanRecord(None, policy()),  # type: ignore[arg-type]
+        lambda: PlanRecord("a\0b", policy()),
+    ]
+    for call in calls:
+        with pytest.raises(PlanRecordError):
+            call()
+
+
+def test_a_policy_that_answers_otherwise_than_its_values_is_refused() -> None:
+    class Lenient(Policy):
+        def is_destructive(self, name: str) -> bool:
+            return name == "nothing"
+
+    with pytest.raises(PlanRecordError, match="Lenient"):
+        check(plan(), Lenient(**vars(load_policy(FIXTURES / "policy.json"))))
 
 
 # Dry runs
