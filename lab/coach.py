@@ -188,7 +188,9 @@ def _line(evidence: Evidence, title: str, verdict: SuiteVerdict) -> Line:
     if verdict.passed:
         return Line(title, "pass")
     expected = "" if verdict.expected == title else verdict.expected
-    return Line(title, "fail", verdict.found, expected, evidence.next)
+    unreadable = any(sign in verdict.found for sign in ("is not JSON", "cannot be imported"))
+    advice = "Mend the place that is named, save the file, and check again."
+    return Line(title, "fail", verdict.found, expected, advice if unreadable else evidence.next)
 
 
 def _block_passes(block_id: str, workshop: Workshop, runs: dict[str, SuiteReport]) -> bool:

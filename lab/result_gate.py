@@ -100,8 +100,8 @@ def validate_tool_result(
 class AgentMemory:
     """What the agent will read in its next turn: events, each written by way of the gate.
 
-    ``contracts`` takes the place of ``ALLOWED_TOOLS``. ``calls_made`` is the harness's own list of
-    the calls it made, ``[{"id": text, "tool": name}, ...]``; it may grow while the memory is used.
+    ``contracts`` takes the place of ``ALLOWED_TOOLS``. For early finishers: ``calls_made`` is the
+    harness's own list of the calls it made, ``[{"id": text, "tool": name}, ...]``; it may grow while the memory is used.
     """
 
     def __init__(
@@ -127,9 +127,9 @@ class AgentMemory:
     ) -> dict[str, Any]:
         """Store a result that the gate accepts and give a copy of it; raise, and store nothing.
 
-        An event is ``{"role": "tool", "name": tool_name, "content": clean}``. ``call_id`` names the
-        call that is answered. Without it a result that is in memory already is refused: nobody can
-        tell a second answer from the first one sent again.
+        An event is ``{"role": "tool", "name": tool_name, "content": clean}``. For early finishers:
+        ``call_id`` names the call that is answered. Without it a result that is in memory already
+        is refused: nobody can tell a second answer from the first one sent again.
         """
         ### BEGIN SOLUTION
         clean = validate_tool_result(tool_name, payload, self._contracts)

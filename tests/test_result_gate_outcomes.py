@@ -270,6 +270,31 @@ def test_the_gate_reads_the_contract_that_it_is_given() -> None:
     expect_refusal(TOOL, payload(), "a tool that is not in it", f"unknown tool: {TOOL}", DOOR)
 
 
+def test_the_gate_uses_your_contracts_where_none_are_given() -> None:
+    """Without contracts, ALLOWED_TOOLS is used: what you froze in block 2."""
+    gate = gate_module()
+    try:
+        clean = gate.validate_tool_result(TOOL, payload())
+    except gate.ResultGateError as error:
+        stop(f"Without contracts, validate_tool_result refuses the contract's payload: {error}")
+    except Exception as error:
+        raised = f"{type(error).__name__}: {error}"
+        stop(f"Without contracts, validate_tool_result raises {raised}. Then use ALLOWED_TOOLS.")
+    if clean != payload():
+        stop(f"Without contracts, validate_tool_result returns {clean}.")
+
+
+def test_the_gate_says_what_is_wrong_first() -> None:
+    """Of two things that are wrong, the one higher up in the table is said."""
+    expect_refusal(
+        "door.open", None, "an unknown tool without a payload", "unknown tool: door.open"
+    )
+    both = {**without("sku"), "zone": "b"}
+    expect_refusal(TOOL, both, "a payload with zone and no sku", "unexpected fields: ['zone']")
+    short = {"quantity": "4", "warehouse": "sfo"}
+    expect_refusal(TOOL, short, "a payload with a wrong type and no sku", "missing fields: ['sku']")
+
+
 # Block 4: memory
 
 
