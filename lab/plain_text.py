@@ -7,14 +7,32 @@ a gate refuses. Character classes are those of the Unicode database (``unicodeda
 import re
 import unicodedata
 
-# Cyrillic and Greek letters that most fonts draw like a Latin letter.
-LATIN_LOOK_ALIKES = frozenset("асеіјорѕухһԁԛԝАВЕЅІЈКМНОРСТУХԌԚԜӀѴοανρτυιχγκϲΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
-# Scripts whose letters pass for Latin ones; the first word of a character's Unicode name.
+# Letters of other scripts that most fonts draw like a Latin letter.
+LATIN_LOOK_ALIKES = frozenset(
+    "асеіјорѕухһԁԛԝАВЕЅІЈКМНОРСТУХԌԚԜӀѴοανρτυιχγκϲΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"
+    "ꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ"
+    "ᎠᎡᎢᎥᎩᎪᎫᎬᎳᎷᎻᎽᏀᏂᏃᏏᏒᏔᏕᏙᏚᏞᏟᏢᏦᏧᏳᏴꭵꮃꮓꮩꮪꮯ"
+    "ⲀⲁⲂⲌⲎⲒⲓⲔⲕⲘⲚⲞⲟⲢⲣⲤⲥⲦⲨⲩⲬⲭ"
+)
+# Scripts whose letters pass for Latin ones.
 _SCRIPTS_MISTAKEN_FOR_LATIN = frozenset(
     {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"}
 )
-# Letters and symbols that are drawn as nothing.
-_DRAWN_AS_NOTHING = frozenset("\u2800\u3164\u115f\u1160\uffa0\u034f\u17b4\u17b5")
+_EMOJI_STYLES = frozenset("\ufe0e\ufe0f")
+_IDEOGRAPH_VARIANTS = frozenset(map(chr, range(0xE0100, 0xE01F0)))
+# Letters, symbols and variation selectors that are drawn as nothing.
+_DRAWN_AS_NOTHING = (
+    frozenset("\u2800\u3164\u115f\u1160\uffa0\u034f\u17b4\u17b5\U0001d159\U00016fe4")
+    | frozenset("\u180b\u180c\u180d\u180f")
+    | frozenset(map(chr, range(0xFE00, 0xFE10)))
+    | _IDEOGRAPH_VARIANTS
+)
+_JOINERS = frozenset("\u200c\u200d")
+# Scripts in whose words a joiner changes how the letters beside it are drawn.
+_SCRIPTS_WITH_JOINERS = frozenset({
+    "ARABIC", "DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU",
+    "KANNADA", "MALAYALAM", "SINHALA",
+})  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -29,10 +47,11 @@ def text_problem(text: str) -> str | None:
         return f"{text!r} is blank"
     if text != text.strip():
         return f"{text!r} begins or ends with white space"
-    hidden = next((character for character in text if _is_hidden(character)), None)
+    beside = zip(f" {text}", text, f"{text[1:]} ", strict=False)
+    hidden = next((c for a, c, b in beside if _is_hidden(c) and not _has_use(a, c, b)), None)
     if hidden is not None:
         return f"{text!a} holds a character that does not show ({hidden!a})"
-    if any(map(_is_disguised, _WORD.findall(text))) or any(map(_is_a_variant, text)):
+    if _is_disguised(text) or any(map(_is_a_variant, text)):
         return f"{text!a} holds letters that only look Latin"
     return None
 
@@ -59,10 +78,42 @@ def _is_hidden(character: str) -> bool:
     }  # fmt: skip
 
 
-def _is_disguised(word: str) -> bool:
-    scripts = {unicodedata.name(letter, "?").split()[0] for letter in word}
-    mistaken = scripts & _SCRIPTS_MISTAKEN_FOR_LATIN
-    return bool(mistaken) and ("LATIN" in scripts or set(word) <= LATIN_LOOK_ALIKES)
+def _has_use(before: str, character: str, after: str) -> bool:
+    """Tell whether a hidden character stands where it only says how its neighbours are drawn."""
+    if character in _EMOJI_STYLES:
+        return unicodedata.category(before) == "So" or after == "\u20e3"
+    if character in _IDEOGRAPH_VARIANTS:
+        return unicodedata.category(before) == "Lo" and _script(before) == "CJK"
+    if character in _JOINERS:
+        letters = unicodedata.category(before)[0] in "LM" and unicodedata.category(after)[0] in "LM"
+        return letters and _script(before) == _script(after) in _SCRIPTS_WITH_JOINERS
+    return False
+
+
+def _script(letter: str) -> str:
+    """Give the script of a letter: the first word of its Unicode name."""
+    return unicodedata.name(letter, "?").split()[0]
+
+
+def _is_disguised(text: str) -> bool:
+    """Look for a word of two scripts, and for a script whose letters in a text all look Latin.
+
+    One letter that is plainly of another script speaks for all others of that script: a name that
+    could be read as Latin is often beside one that could not.
+    """
+    words = _WORD.findall(text)
+    return any(map(_is_mixed, words)) or _has_only_look_alikes(set("".join(words)))
+
+
+def _is_mixed(word: str) -> bool:
+    scripts = set(map(_script, word))
+    return "LATIN" in scripts and bool(scripts & _SCRIPTS_MISTAKEN_FOR_LATIN)
+
+
+def _has_only_look_alikes(letters: set[str]) -> bool:
+    found = set(map(_script, letters)) & _SCRIPTS_MISTAKEN_FOR_LATIN
+    telling = set(map(_script, letters - LATIN_LOOK_ALIKES))
+    return not found <= telling
 
 
 def _is_a_variant(character: str) -> bool:

@@ -28,6 +28,13 @@ BLANKS = {
     "a filler for a first hangul letter": "\u115f",
     "a filler for a middle hangul letter": "\u1160",
     "a private character": "\ue000",
+    "an emoji style": "\ufe0f",
+    "a variation selector": "\ufe00",
+    "an ideograph's variation selector": "\U000e0101",
+    "a mongolian variation selector": "\u180b",
+    "the fourth mongolian variation selector": "\u180f",
+    "a note without a head": "\U0001d159",
+    "a khitan filler": "\U00016fe4",
 }
 
 
@@ -76,6 +83,12 @@ HIDDEN = {
     "a private character": "\ue000",
     "an unassigned character": "\u0378",
     "half a character": "\ud800",
+    "an emoji style": "\ufe0f",
+    "a text style": "\ufe0e",
+    "an ideograph's variation selector": "\U000e0141",
+    "a mongolian variation selector": "\u180d",
+    "a note without a head": "\U0001d159",
+    "a khitan filler": "\U00016fe4",
 }
 
 
@@ -84,6 +97,26 @@ def test_a_character_that_does_not_show_is_refused(character: str) -> None:
     text = f"acct{character}1044"
 
     assert text_problem(text) == f"{text!a} holds a character that does not show ({character!a})"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SKU-19\ufe0f",
+        "SKU\U000e0141\U000e0142",
+        "\u2764\ufe0f\ufe0f",
+        "\u2764\U000e0100",
+        "\u845b\ufe0f",
+        "\u845b\U000e0100\U000e0101",
+        "\u0639\u0644\u06cc\u200c\u200c\u0631",
+        "\u0639\u0644\u06cc\u200c-",
+        "\u0639\u200d\u0915",
+        "\u0416\u200d\u0416",
+    ],
+    ids=ascii,
+)
+def test_a_selector_or_joiner_out_of_its_place_is_refused(text: str) -> None:
+    assert "holds a character that does not show" in str(text_problem(text))
 
 
 DISGUISED = {
@@ -97,6 +130,14 @@ DISGUISED = {
     "a lisu letter among latin ones": "\ua4eeCCT",
     "a word of cyrillic letters that all look latin": "\u0441\u043e\u0440\u0443",
     "a single cyrillic letter": "\u0430",
+    "cyrillic capitals before digits": "\u0410\u0412-19",
+    "two cyrillic words that both look latin": "\u0421\u0430\u0440\u0430 \u0410\u0412",
+    "a mixed word beside a cyrillic one": "\u0430cct \u0416\u0443\u043a",
+    "a cyrillic word beside a greek one": "\u0441\u043e\u0440\u0443 \u03b4",
+    "a lisu word": "\ua4e2\ua4d7\ua4f4",
+    "a cherokee letter": "\u13aa",
+    "a cherokee word": "\u13da\u13d9\u13d9",
+    "a coptic word": "\u2ca3\u2ca5\u2c9f",
     "one disguised word of several": "credit \u0430cct for defect",
     "one disguised word beside digits": "1044\u04302210",
     "fullwidth letters": "\uff41\uff43\uff43\uff54",
@@ -136,6 +177,16 @@ PLAIN = [
     "x²",
     "№ 15",
     "👍",
+    "Вера Смирнова",
+    "Оса и Жук",
+    "ᏣᎳᎩ",
+    "❤\ufe0f",
+    "❤\ufe0e 5",
+    "1\ufe0f\u20e3",
+    "\u845b\U000e0100城",
+    "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627",
+    "\u0915\u094d\u200d\u0937",
+    "\u0dc1\u0dca\u200d\u0dbb\u0dd3",
 ]
 
 
@@ -172,4 +223,6 @@ def test_a_name_of_printable_ascii_is_plain(name: str) -> None:
 @pytest.mark.parametrize("letter", sorted(LATIN_LOOK_ALIKES), ids=ascii)
 def test_each_look_alike_is_a_letter_of_another_script(letter: str) -> None:
     assert unicodedata.category(letter)[0] == "L"
-    assert unicodedata.name(letter).split()[0] in {"CYRILLIC", "GREEK"}
+    assert unicodedata.name(letter).split()[0] in {
+        "CYRILLIC", "GREEK", "LISU", "CHEROKEE", "COPTIC",
+    }  # fmt: skip
