@@ -1,6 +1,7 @@
 """The student's command line: ``lab check WORKSHOP BLOCK`` says what a notebook's check says."""
 
 import argparse
+import os
 import sys
 
 from lab import coach
@@ -24,7 +25,10 @@ def main(arguments: list[str] | None = None) -> int:
     except WorkshopError as error:
         parser.error(str(error))
     cards = [coach.check(workshop.id, block.id) for block in blocks]
-    print("\n\n".join(str(card) for card in cards))
+    try:
+        print("\n\n".join(str(card) for card in cards), flush=True)
+    except BrokenPipeError:  # somebody reads only the beginning, as `lab check … | head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0 if all(line.outcome == "pass" for card in cards for line in card.lines) else 1
 
 

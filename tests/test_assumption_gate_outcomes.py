@@ -5,6 +5,7 @@ The grader runs its own copy of this file. Your own tests belong into ``test_ass
 
 import importlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,8 @@ def answers() -> dict[str, str]:
     names = ("value", "first_call", "write", "source")
     open_rows = [name for name in names if not isinstance(found.get(name), str) or not found[name]]
     if open_rows:
-        stop(f"{len(open_rows)} of 4 rows have no answer as a text yet: {', '.join(open_rows)}.")
+        shown = f"{open_rows[0]} says {found.get(open_rows[0])!r}"
+        stop(f'Open rows: {", ".join(open_rows)}. {shown}; write a text, in quotes: "2".')
     return found
 
 
@@ -329,6 +331,20 @@ def test_the_gate_refuses_what_has_the_wrong_shape() -> None:
         refusal(document, f"a ledger with {name}")
 
 
+def test_what_a_ledger_may_leave_out_is_no_crash() -> None:
+    """A claim without name, pointer or required_for, and no pending tool, are decided."""
+    for field in ("source_pointer", "required_for"):
+        document = ledger(assumed("region"), claim(), ticket_id="some ticket_id")
+        del document["claims"][0][field]
+        accepted(document, f"a ledger whose open question has no {field}")
+    nameless = ledger(claim(), ticket_id="some ticket_id")
+    del nameless["claims"][0]["name"]
+    expect_said(nameless, "a ledger with a claim that has no name", "claim missing name")
+    idle = ledger(claim())
+    del idle["pending_tool"]
+    expect_said(idle, "a ledger without pending_tool", "pending_tool.name is required")
+
+
 def test_an_assumption_may_stay_where_no_write_uses_it() -> None:
     """An assumed claim passes outside of the arguments, and in the arguments of a read."""
     unused = ledger(claim(), assumed("region"), ticket_id="some ticket_id")
@@ -353,7 +369,7 @@ def test_the_repaired_ledger_goes_through() -> None:
     name = "ticket_update_sourced_assignee.json"
     document = read(name)
     if isinstance(document, dict) and document == read("ticket_update_assumed_assignee.json"):
-        stop(f"{name} is still a copy of the refused ledger: assignee_email is assumed in it.")
+        stop(f"{name} is still a copy of the refused ledger. Repair it; leave the gate as it is.")
     accepted(document, name)
 
 
@@ -366,7 +382,7 @@ def pending(name: str, tool: str) -> dict[str, Any]:
     call = document.get("pending_tool") if isinstance(document, dict) else None
     args = call.get("args") if isinstance(call, dict) else None
     if not isinstance(args, dict) or call.get("name") != tool:
-        stop(f"The pending tool of {name} is not {tool} with its args.")
+        stop(f"The pending tool of {name} is not {tool} with an object of args.")
     return args
 
 
@@ -388,6 +404,12 @@ def test_the_derived_bucket_goes_through_your_gate() -> None:
     name = "sla_bucket_derived.json"
     if "sla_bucket" not in pending(name, "ticket.update"):
         stop(f"{name} does not pass sla_bucket any more. {get_back(name)}")
+    rows = [row for row in claims_of(read(name)) if row.get("name") == "sla_bucket"]
+    pointer = str(rows[0].get("source_pointer")) if rows else ""
+    if not re.fullmatch(r"derive\.\w+\(last_status, ?opened_at\)", pointer):
+        stop(
+            f"The pointer of sla_bucket is {pointer!r}; it has the form derive.NAME(input, input)."
+        )
     accepted(read(name), name)
 
 
@@ -396,6 +418,10 @@ def test_the_file_is_written_through_your_gate() -> None:
     name = "fs_write_reply.json"
     if "path" not in pending(name, "fs.write"):
         stop(f"{name} does not pass a path any more. {get_back(name)}")
+    tags = {row.get("name"): row.get("tag") for row in claims_of(read(name))}
+    for field, tag in (("path", "user"), ("body", "observed")):
+        if tags.get(field) != tag:
+            stop(f"In {name} the tag of {field} is {tags.get(field)!r}; who supplied it?")
     accepted(read(name), name)
 
 
