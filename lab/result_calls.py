@@ -4,11 +4,14 @@ A result with the right shape may still answer no call, or answer one a second t
 knows which calls it made; the gate only has to ask.
 """
 
+import re
 from collections.abc import Collection
 from typing import Any
 
-from lab.result_names import is_plain
 from lab.strict_json import structure_problem
+
+# A UUID fits in, and so does what the makers of models write before one.
+_CALL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 
 
 def call_problem(
@@ -19,12 +22,12 @@ def call_problem(
     ``calls_made`` is the harness's own list, ``[{"id": text, "tool": name}, ...]``; without one
     only a call id that stands twice can be noticed. ``used`` holds the ids already answered.
     """
-    if not is_plain(call_id):
+    if type(call_id) is not str or not _CALL_ID.fullmatch(call_id):
         return "call_id must be a plain id: name the call that this result answers"
     if call_id in used:
         return f"call {call_id} is answered already"
     if calls_made is not None:
-        return _not_made(tool_name, str(call_id), calls_made)
+        return _not_made(tool_name, call_id, calls_made)
     return None
 
 

@@ -23,7 +23,7 @@ from lab.result_calls import call_problem  # isort: skip
 from lab.result_contracts import contract_problems  # isort: skip
 from lab.result_names import shown_name, shown_names  # isort: skip
 from lab.result_nested import NOT_PLAIN, Check, array_problems  # isort: skip
-from lab.result_nested import boolean_problems, number_problems  # isort: skip
+from lab.result_nested import boolean_problems, key_problems, number_problems  # isort: skip
 from lab.strict_json import same_json, structure_problem  # isort: skip
 
 ### STUB
@@ -74,10 +74,11 @@ def validate_tool_result(
         raise ResultGateError(f"unknown tool: {shown_name(tool_name)}")
     if type(payload) is not dict:
         raise ResultGateError("payload must be an object")
-    _refuse_if(_not_json(payload))
     contract = allowed[tool_name]
+    _refuse_if(key_problems("payload", payload))
     _refuse_if(_field_problems(payload, contract, ""))
     _refuse_if(_value_problems(payload, contract, ""))
+    _refuse_if(_not_json(payload))
     return {key: copy.deepcopy(payload[key]) for key in contract["properties"] if key in payload}
     ### STUB
     # # contracts = ALLOWED_TOOLS if contracts is None else contracts
@@ -101,7 +102,8 @@ class AgentMemory:
     """What the agent will read in its next turn: events, each written by way of the gate.
 
     ``contracts`` takes the place of ``ALLOWED_TOOLS``. For early finishers: ``calls_made`` is the
-    harness's own list of the calls it made, ``[{"id": text, "tool": name}, ...]``; it may grow while the memory is used.
+    harness's own list of the calls it made, ``[{"id": text, "tool": name}, ...]``; it may grow
+    while the memory is used.
     """
 
     def __init__(
@@ -223,6 +225,8 @@ def _array(key: str, value: Any, rule: Rule) -> Iterator[str]:
 def _object(key: str, value: Any, rule: Rule) -> Iterator[str]:
     if type(value) is not dict:
         yield f"{key} must be an object"
+    elif any(key_problems(key, value)):
+        yield from key_problems(key, value)
     else:
         yield from _field_problems(value, rule, f"{key}.")
         yield from _value_problems(value, rule, f"{key}.")

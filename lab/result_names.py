@@ -8,13 +8,13 @@ payload are not repeated at all.
 import re
 from collections.abc import Iterable
 
-MOST_NAMES = 10
-_PLAIN = re.compile(r"[A-Za-z0-9_.-]{1,32}")
+MOST_NAMES = 50
+_PLAIN = re.compile(r"[A-Za-z0-9_.@$:/-]{1,64}")
 _REPEATED_KEY = re.compile(r"\bkey (.*) stands twice", re.DOTALL)
 
 
 def is_plain(name: object) -> bool:
-    """Tell whether a name is at most 32 letters, digits, underscores, dots and hyphens."""
+    """Tell whether a name is at most 64 letters, digits and characters of ``_ . @ $ : / -``."""
     return type(name) is str and _PLAIN.fullmatch(name) is not None
 
 

@@ -8,17 +8,24 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from lab.plain_text import text_problem
+from lab.strict_json import size_problem
 
 Rule = dict[str, Any]
 Check = Callable[[str, Any, Rule], Iterator[str]]
 NOT_PLAIN = "must be plain text: one line, no hidden or disguised characters"
 
 
+def key_problems(place: str, fields: dict[Any, Any]) -> Iterator[str]:
+    """Check that each key of an object is a text, before anything is compared with it."""
+    if any(type(key) is not str for key in fields):
+        yield f"{place} is not plain JSON: a key is not a string"
+
+
 def number_problems(key: str, value: Any, rule: Rule) -> Iterator[str]:
     """Check an integer or a float against ``min`` and ``max``; a boolean is neither."""
-    if type(value) not in (int, float):
+    if type(value) is not int and type(value) is not float:
         yield f"{key} must be a number"
-    elif value < rule["min"] or value > rule["max"]:
+    elif not rule["min"] <= value <= rule["max"]:
         yield f"{key} out of range"
 
 
@@ -32,6 +39,8 @@ def array_problems(key: str, value: Any, rule: Rule, check: Check) -> Iterator[s
     """Check a list's length and, with ``check``, each of its items against ``items``."""
     if type(value) is not list:
         yield f"{key} must be an array"
+    elif size_problem(value):
+        yield f"{key} is not plain JSON: {size_problem(value)}"
     elif not rule.get("min", 0) <= len(value) <= rule.get("max", len(value)):
         yield f"{key} length out of range"
     else:
@@ -42,7 +51,7 @@ def array_problems(key: str, value: Any, rule: Rule, check: Check) -> Iterator[s
 
 
 def _scalar(key: str, value: Any) -> Iterator[str]:
-    if value is None or type(value) in (dict, list):
+    if value is None or type(value) is dict or type(value) is list:
         yield f"{key} must be a text, a number or a boolean: its list has no items rule"
     elif type(value) is str and text_problem(value):
         yield f"{key} {NOT_PLAIN}"

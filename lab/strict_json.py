@@ -6,11 +6,13 @@ long decimals without a word. Each of those lets one text mean two things, so ea
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NoReturn
 
+# How every type tells its name, whatever its own class says.
+_NAME_OF_TYPE = type.__dict__["__name__"]
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 50
 MAX_VALUES = 20_000
@@ -22,6 +24,8 @@ class NotStrictJson(ValueError):  # noqa: N818  said of a text
 
 def load_json(path: str | Path) -> Any:
     """Read one JSON file; raise ``NotStrictJson`` naming the file and what is wrong with it."""
+    if not issubclass(type(path), (str, Path)):
+        raise NotStrictJson(f"a value of type {_type_name(path)} is not the path of a file")
     path = Path(path)
     try:
         with path.open("rb") as file:
@@ -62,20 +66,12 @@ def structure_problem(value: Any) -> str | None:
     A gate also gets values that never went through ``load_json``: tuples, infinities, lists that
     hold themselves. The walk uses its own stack, so depth cannot crash it.
     """
-    pending: list[tuple[Any, int]] = [(value, 0)]
-    seen = 0
-    while pending:
-        item, depth = pending.pop()
-        seen += 1
-        if depth > MAX_DEPTH:
-            return f"nested more than {MAX_DEPTH} levels deep"
-        if seen > MAX_VALUES:
-            return f"more than {MAX_VALUES:,} values"
-        problem = _item_problem(item)
-        if problem:
-            return problem
-        pending.extend((child, depth + 1) for child in _children(item))
-    return None
+    return _walk_problem(value, _item_problem)
+
+
+def size_problem(value: Any) -> str | None:
+    """Say whether a Python value is too deep or holds too many values, or return None."""
+    return _walk_problem(value, lambda _: None)
 
 
 def same_json(left: Any, right: Any) -> bool:
@@ -114,6 +110,23 @@ def values_at(value: Any, pointer: str) -> list[Any]:
     return found
 
 
+def _walk_problem(value: Any, item_problem: Callable[[Any], str | None]) -> str | None:
+    pending: list[tuple[Any, int]] = [(value, 0)]
+    seen = 0
+    while pending:
+        item, depth = pending.pop()
+        seen += 1
+        if depth > MAX_DEPTH:
+            return f"nested more than {MAX_DEPTH} levels deep"
+        if seen > MAX_VALUES:
+            return f"more than {MAX_VALUES:,} values"
+        problem = item_problem(item)
+        if problem:
+            return problem
+        pending.extend((child, depth + 1) for child in _children(item))
+    return None
+
+
 def _children_at(item: Any, key: str) -> Iterator[Any]:
     for name, child in item.items() if type(item) is dict else enumerate(_children(item)):
         if key in ("*", str(name)):
@@ -144,15 +157,21 @@ def _item_problem(item: Any) -> str | None:
         return f"{item} is not a JSON number"
     if type(item) is int and abs(item) >= 10**400:
         return "a number with more than 400 digits"
-    if item is None or type(item) in (bool, int, float, str, list):
+    if item is None or any(type(item) is kind for kind in (bool, int, float, str, list)):
         return _surrogate_problem(item)
-    return f"a value of type {type(item).__name__} is not JSON"
+    return f"a value of type {_type_name(item)} is not JSON"
 
 
 def _key_problem(key: Any) -> str | None:
     if type(key) is not str:
-        return f"a key of type {type(key).__name__} is not JSON"
+        return f"a key of type {_type_name(key)} is not JSON"
     return _surrogate_problem(key)
+
+
+def _type_name(item: Any) -> str:
+    """Name a value's type without asking it: a class of a class may answer as it likes."""
+    name: str = _NAME_OF_TYPE.__get__(type(item))
+    return name
 
 
 def _surrogate_problem(item: Any) -> str | None:

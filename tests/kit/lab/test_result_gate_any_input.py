@@ -290,6 +290,21 @@ class Hostile:
     __hash__ = object.__hash__
 
 
+class Unnamed(type):
+    """A class of classes that give no answer."""
+
+    def _refuse(cls, *_: object) -> Any:
+        raise RuntimeError("no answer")
+
+    __eq__ = _refuse
+    __hash__ = type.__hash__
+    __name__ = property(_refuse)  # type: ignore[assignment]
+
+
+class OfNoName(metaclass=Unnamed):
+    """A value whose type cannot be asked."""
+
+
 class Text(str):
     """A text that equals every other text."""
 
@@ -321,6 +336,7 @@ STRANGE: dict[str, Callable[[], Any]] = {
     "a function": lambda: payload,
     "an exception": lambda: ValueError("a"),
     "an object whose answers raise": Hostile,
+    "an object whose type raises": OfNoName,
     "a text that equals every text": lambda: Text("sfo"),
     "an object that has every key": Object,
     "a number of its own kind": lambda: Whole(4),

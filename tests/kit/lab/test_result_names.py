@@ -10,7 +10,22 @@ from lab.result_tools import call_and_remember, call_tool, call_validate_and_rem
 from tests.kit.lab.results import read
 
 
-@pytest.mark.parametrize("name", ["sku", "inventory.lookup", "retry-token", "A_1", "k" * 32])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sku",
+        "inventory.lookup",
+        "inventory:delete",
+        "warehouse.inventory.lookup.by_location_id",
+        "@type",
+        "$schema",
+        "x:y",
+        "a/b",
+        "retry-token",
+        "A_1",
+        "k" * 64,
+    ],
+)
 def test_a_plain_name_is_shown(name: str) -> None:
     assert is_plain(name)
     assert shown_name(name) == name
@@ -23,10 +38,10 @@ def test_a_plain_name_is_shown(name: str) -> None:
         " ",
         "two words",
         "sku\n",
-        "k" * 33,
+        "k" * 65,
         "s\u043au",
         "sku\u200b",
-        "a/b",
+        "a,b",
         "\ud800",
         None,
         7,
@@ -44,10 +59,10 @@ def test_names_are_sorted_and_the_others_counted() -> None:
     assert shown_names([]) == []
 
 
-def test_no_more_than_ten_names_are_shown() -> None:
-    found = shown_names([f"k{number:02d}" for number in range(25)])
+def test_no_more_than_fifty_names_are_shown() -> None:
+    found = shown_names([f"k{number:02d}" for number in range(65)])
 
-    assert found == [*(f"k{number:02d}" for number in range(10)), "<15 more>"]
+    assert found == [*(f"k{number:02d}" for number in range(50)), "<15 more>"]
 
 
 @pytest.mark.parametrize(
@@ -65,6 +80,18 @@ def test_the_loader_s_text_loses_a_key_that_is_not_plain(text: str, shown: str) 
 def test_a_call_may_be_answered_once_without_a_list_of_calls() -> None:
     assert call_problem("a", "c1", []) is None
     assert call_problem("a", "c1", ["c1"]) == "call c1 is answered already"
+
+
+@pytest.mark.parametrize(
+    "call_id", ["c1", "0b8f6c1e-6f0a-4b57-9d55-3d0a2a3f6a10", "srv:call_7", "c" * 128]
+)
+def test_a_call_id_of_its_usual_forms_is_plain(call_id: str) -> None:
+    assert call_problem("a", call_id, [], [{"id": call_id, "tool": "a"}]) is None
+
+
+@pytest.mark.parametrize("call_id", ["", "c" * 129, "do it", "c1\n", "a/b", "\u0441", None, 7])
+def test_any_other_call_id_is_refused(call_id: Any) -> None:
+    assert str(call_problem("a", call_id, [])).startswith("call_id must be a plain id")
 
 
 def test_the_tool_returns_two_keys_that_nobody_asked_for() -> None:

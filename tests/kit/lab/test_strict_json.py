@@ -225,12 +225,40 @@ class Listed(dict[str, Any]):
     """An object to isinstance(), and free to answer as it likes."""
 
 
+class Unnamed(type):
+    """A class of classes that give no answer."""
+
+    def _refuse(cls, *_: object) -> Any:
+        raise RuntimeError("no answer")
+
+    __eq__ = _refuse
+    __hash__ = type.__hash__
+    __name__ = property(_refuse)  # type: ignore[assignment]
+
+
+class OfNoName(metaclass=Unnamed):
+    """A value whose type cannot be asked."""
+
+
+@pytest.mark.parametrize(
+    "path", [None, 5, b"plan.json", ["plan.json"], OfNoName()], ids=lambda p: type.__repr__(type(p))
+)
+def test_what_is_no_path_is_refused(path: Any) -> None:
+    with pytest.raises(NotStrictJson, match=r"is not the path of a file$"):
+        load_json(path)
+
+
 NOT_PLAIN = {
     "tuple": ((1, 2), "a value of type tuple is not JSON"),
     "set": ({1}, "a value of type set is not JSON"),
     "bytes": (b"a", "a value of type bytes is not JSON"),
     "complex": (1j, "a value of type complex is not JSON"),
     "object": (object(), "a value of type object is not JSON"),
+    "an object whose type raises": (OfNoName(), "a value of type OfNoName is not JSON"),
+    "an object whose type raises as key": (
+        {OfNoName(): 1},
+        "a key of type OfNoName is not JSON",
+    ),
     "type": (int, "a value of type type is not JSON"),
     "a string of another kind": (Shouting("a"), "a value of type Shouting is not JSON"),
     "an object of another kind": (Listed(a=1), "a value of type Listed is not JSON"),
