@@ -11,10 +11,22 @@ from pathlib import Path
 from typing import Any
 
 TOOLS_FILE = Path(__file__).with_name("ledger_tools.json")
-_SHELLS = frozenset(
-    {"sh", "bash", "dash", "ash", "zsh", "ksh", "fish", "cmd", "powershell", "pwsh"}
-)
-_TAKES_A_SCRIPT = re.compile(r"-[a-z]*c|-command|/c|/k", re.IGNORECASE)
+# A program is one name or path. ``eval`` is the shell's own word for running a text.
+_PROGRAM = re.compile(r"(?!eval$)[^\s;|&$<>`]+", re.IGNORECASE)
+_SHELLS = ("sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "csh", "tcsh", "fish")
+# With which option a program runs a text as a script; it may stand anywhere after the program.
+_TAKES_A_SCRIPT = {
+    **dict.fromkeys(_SHELLS, re.compile(r"-[a-z]*c[a-z]*", re.IGNORECASE)),
+    **dict.fromkeys(
+        ("python", "perl", "ruby", "node"),
+        re.compile(r"-[A-Za-z]*[ceE].*|--(?:eval|print).*", re.DOTALL),
+    ),
+    **dict.fromkeys(
+        ("powershell", "pwsh"), re.compile(r"[-/](?:c.*|e|ec|en.*)", re.IGNORECASE | re.DOTALL)
+    ),
+    "cmd": re.compile(r"/[ck].*", re.IGNORECASE | re.DOTALL),
+    "env": re.compile(r"-[a-z]*S.*|--split-string.*", re.DOTALL),
+}
 
 
 def tool_problem(tool: str, args: dict[str, Any]) -> str | None:
@@ -39,7 +51,28 @@ def _command_problem(argv: object) -> str | None:
     """A command line in one text has parts that no single tag can speak for."""
     if type(argv) is not list or not argv or not all(type(word) is str for word in argv):
         return "shell.run arg 'argv' must be a list of words, with the program first"
-    program = argv[0].replace("\\", "/").rpartition("/")[2].casefold().removesuffix(".exe")
-    if program in _SHELLS and any(_TAKES_A_SCRIPT.fullmatch(word) for word in argv[1:]):
+    if not _PROGRAM.fullmatch(argv[0]):
+        return f"shell.run arg 'argv' begins with {argv[0]!r}; expected the name of one program"
+    program = _program_with_a_script(argv)
+    if program:
         return f"shell.run arg 'argv' hands a whole script to {program}: one tag cannot cover it"
     return None
+
+
+def _program_with_a_script(argv: list[str]) -> str | None:
+    """Find a program that runs one of the later words as a script; others may start it."""
+    options: dict[str, re.Pattern[str]] = {}
+    for word, following in zip(argv, [*argv[1:], ""], strict=True):
+        found = next((name for name in options if options[name].fullmatch(word)), None)
+        if found:
+            return found
+        program = _plain_name(word)
+        runs_a_module = program == "python" and following == "-m"  # the rest belongs to the module
+        if program in _TAKES_A_SCRIPT and not runs_a_module:
+            options[program] = _TAKES_A_SCRIPT[program]
+    return None
+
+
+def _plain_name(word: str) -> str:
+    name = word.replace("\\", "/").rpartition("/")[2].casefold().removesuffix(".exe")
+    return name.rstrip(".0123456789")
