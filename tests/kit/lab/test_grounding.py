@@ -1,5 +1,6 @@
 """What counts as said: the value stands in a message, and not as part of something longer."""
 
+import time
 from typing import Any
 
 import pytest
@@ -31,6 +32,20 @@ PART_OF_SOMETHING_LONGER = {
     "the beginning of a path": ("/srv/data", "empty /srv/data/old"),
     "a letter of a word": ("a", "credit an account"),
     "a word with a letter that is not ASCII": ("caf", "credit the café"),
+    "a number with a decimal comma in Chinese": (15, "共1，500元"),
+    "the beginning of a range": (15, "credit 15—20 dollars"),
+    "a negative number after a label": (15, "amount=-15"),
+    "the numerator of a fraction after a label": (15, "amount:15/100"),
+    "the minutes of a time": (30, "call at 10:30"),
+    "a digit of a dotted version": (5, "use v1.5, please"),
+    "the host of a web address": ("example.org", "see https://example.org"),
+    "the host of an address after a label": ("example.org", "mailto:owner@example.org"),
+    "the value of a second label": ("sort", "call std::sort"),
+    "the first of two with a slash": ("TCK-10419", "close TCK-10419/TCK-10420"),
+    "the label itself": ("ticket", "ticket:TCK-10419"),
+    "an emphasised part": ("2210", "credit acct_**2210**"),
+    "the beginning of a word with an apostrophe": ("we", "we've agreed"),
+    "an identifier with underlines around it": ("acct", "credit _acct_2210"),
 }
 
 
@@ -76,12 +91,41 @@ SAID = {
     "an address": ("owner@example.org", ["write to owner@example.org."]),
     "two words": ("Ada Lovelace", ["the name is Ada Lovelace!"]),
     "characters that patterns use": ("a.b*c", ["the key is a.b*c, I think"]),
+    "in backticks": ("TCK-10419", ["close `TCK-10419`, please"]),
+    "in bold": ("TCK-10419", ["close **TCK-10419**."]),
+    "with a hash": ("TCK-10419", ["close #TCK-10419"]),
+    "after a label": ("TCK-10419", ["ticket:TCK-10419"]),
+    "after a label in bold": ("TCK-10419", ["**Ticket:**TCK-10419"]),
+    "after a label in quotation marks": ("TCK-10419", ['{"ticket":"TCK-10419"}']),
+    "after an equals sign": ("db1.example.org", ["restart host=db1.example.org"]),
+    "with a genitive": ("TCK-10419", ["TCK-10419's status"]),
+    "with a round genitive in backticks": ("TCK-10419", ["the `TCK-10419`’s status"]),
+    "before a dash": ("TCK-10419", ["TCK-10419—please close it"]),
+    "before an ellipsis": ("TCK-10419", ["about TCK-10419…"]),
+    "in low quotation marks": ("TCK-10419", ["close „TCK-10419“"]),
+    "in angle quotation marks": ("TCK-10419", ["close «TCK-10419»"]),
+    "in angle quotation marks that point inwards": ("TCK-10419", ["close »TCK-10419«!"]),
+    "before a Chinese full stop": ("TCK-10419", ["请关闭 TCK-10419。谢谢"]),
+    "before a Chinese comma": ("TCK-10419", ["请关闭 TCK-10419，谢谢"]),
+    "an address with its scheme": ("a@x.org", ["write to mailto:a@x.org"]),
+    "a share": (5, ["give them 5%"]),
+    "a number before its currency": (15, ["credit 15€."]),
 }
 
 
 @pytest.mark.parametrize(("value", "texts"), SAID.values(), ids=SAID.keys())
 def test_a_value_that_stands_in_a_message_is_said(value: Any, texts: list[str]) -> None:
     assert stands_in(value, texts)
+
+
+@pytest.mark.parametrize("text", ["(" * 200_000, "." * 200_000, "x" * 200_000, " x:" * 60_000])
+def test_a_long_message_is_searched_quickly(text: str) -> None:
+    started = time.process_time()
+
+    for value in ("x", "(", "."):
+        stands_in(value, [text, f"x{text}y", f"{text}'s{text}y"])
+
+    assert time.process_time() - started < 5
 
 
 def test_messages_may_come_from_any_iterable() -> None:
