@@ -124,11 +124,11 @@ def _post(endpoint: Endpoint, asked: dict[str, Any]) -> bytes:
     headers = {"Content-Type": "application/json"}
     if endpoint.key:
         headers["Authorization"] = f"Bearer {endpoint.key}"
-    request = urllib.request.Request(  # noqa: S310  the scheme is checked where the address is read
-        endpoint.url, json.dumps(asked).encode(), headers, method="POST"
-    )
     opener = urllib.request.build_opener(_NoRedirects)
     try:
+        request = urllib.request.Request(  # noqa: S310  the scheme is checked where it is read
+            endpoint.url, json.dumps(asked).encode(), headers, method="POST"
+        )
         with opener.open(request, timeout=endpoint.timeout_seconds) as reply:
             data: bytes = reply.read(MAX_BYTES + 1)
     except urllib.error.HTTPError as error:

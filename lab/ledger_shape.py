@@ -26,7 +26,8 @@ KINDS: dict[type, str] = {
 def shape_problem(ledger: object) -> str | None:
     """Say what keeps a value from being a ledger, naming the place; None when it is one.
 
-    A claim may still lack its name, and the ledger its pending tool: the gate has words for both.
+    A claim may still lack its name, and the pending tool too: the gate has words for both. What
+    else a nameless one lacks is not looked at.
     """
     structure = structure_problem(ledger)
     if structure:
@@ -48,6 +49,7 @@ def _problems(ledger: Any) -> Iterator[str]:
     if pending:
         yield from _closed("pending_tool", pending, TOOL_KEYS)
         yield from _of_type("pending_tool.name", pending.get("name"), str, type(None))
+    if pending and pending.get("name"):
         yield from _holds("pending_tool", pending, "args")
         yield from _of_type("pending_tool.args", pending["args"], dict)
 
@@ -56,6 +58,8 @@ def _claim_problems(place: str, claim: Any) -> Iterator[str]:
     yield from _of_type(place, claim, dict)
     yield from _closed(place, claim, CLAIM_KEYS)
     yield from _of_type(f"{place}.name", claim.get("name"), str, type(None))
+    if not claim.get("name"):
+        return
     for key in ("value", "tag"):
         yield from _holds(place, claim, key)
     yield from _of_type(f"{place}.tag", claim["tag"], str)

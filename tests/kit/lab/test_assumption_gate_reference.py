@@ -80,7 +80,20 @@ def test_a_claim_without_a_name_is_refused(missing: dict[str, Any]) -> None:
     assert said(ledger(args={}) | {"claims": [{**row, **missing}]}) == "claim missing name"
 
 
-@pytest.mark.parametrize("pending", [None, {}, {"args": {}}, {"name": None, "args": {}}])
+@pytest.mark.parametrize("row", [{}, {"value": 1}, {"name": None, "tag": "user"}, {"name": ""}])
+@pytest.mark.parametrize("before", [[], [claim()]])
+def test_a_claim_that_lacks_more_than_its_name_is_missing_its_name(
+    before: list[Any], row: dict[str, Any]
+) -> None:
+    document = ledger(args={}) | {"claims": [*before, row]}
+
+    assert said(document) == "claim missing name"
+
+
+@pytest.mark.parametrize(
+    "pending",
+    [None, {}, {"args": {}}, {"name": None, "args": {}}, {"name": None}, {"name": ""}],
+)
 def test_a_ledger_without_a_pending_tool_is_refused(pending: Any) -> None:
     document = {"claims": [claim()], "pending_tool": pending}
 
@@ -305,6 +318,12 @@ def test_dropping_the_argument_and_its_tool_is_a_repair_too() -> None:
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(AssumptionGateError, match=r"none.json cannot be read"):
         load_ledger(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("path", [5, None, [], b"ledger.json", "a\0b"])
+def test_what_is_no_path_is_refused(path: Any) -> None:
+    with pytest.raises(AssumptionGateError, match="cannot be read|is not the path"):
+        load_ledger(path)
 
 
 def test_the_command_says_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:

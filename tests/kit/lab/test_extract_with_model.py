@@ -256,6 +256,16 @@ def test_without_an_address_there_is_no_model(variables: dict[str, str], text: s
         Endpoint.from_environment(variables)
 
 
+@pytest.mark.parametrize("base", ["http://[::1", "http://[x]", "http://localhost:port", "http://"])
+def test_an_address_that_leads_nowhere_is_refused(
+    base: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LAB_MODEL_BASE_URL", base)
+
+    assert main([str(FIXTURES / "support_transcript.json"), "ticket_id"]) == 1
+    assert capsys.readouterr().err.startswith("no claims: ")
+
+
 def test_the_address_and_the_name_come_from_the_environment() -> None:
     endpoint = Endpoint.from_environment(
         {
