@@ -14,21 +14,42 @@ from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import unquote
 
-from lab.plain_text import name_problem
+from lab.plain_text import shown_length, text_problem
 from lab.plan_policy import Policy, Tool
 
 SHOWN_CHARACTERS = 80
 # Letters that are drawn like a Latin one, and the letter that a reader takes them for.
 _READ_AS = str.maketrans(
-    "асеіјорѕухһԁԛԝѵӏкмтνοαρτυικχγεϲϳАВЕЅІЈКМНОРСТУХԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧɑɡɩɪʟʀıǀօոսհ",
-    "aceijopsyxhdqwvlkmtvoaptuikxyecjABESIJKMHOPCTYXGABEZHIKMNOPTYXagiilrilonuh",
+    "асеіјорѕухһԁԛԝѵӏкмтνοαρτυικχγεϲϳАВЕЅІЈКМНОРСТУХԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧɑɡɩɪʟʀıǀօոսհłŁøØđĐ",
+    "aceijopsyxhdqwvlkmtvoaptuikxyecjABESIJKMHOPCTYXGABEZHIKMNOPTYXagiilrilonuhlLoOdD",
 )
-_COMMENT = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
+# ASCII characters that a reader takes for one another: both sides of a comparison are mapped.
+_LOOKS_LIKE = str.maketrans("i1|0", "lllo")
 _BETWEEN_NAMES = re.compile(r"[\s,;|&+=<>()]+")
 _QUOTES = re.compile("[\"'`\\[\\]{}“”‘’]")
 _PART = r'(?:[a-z0-9_-]+|"[a-z0-9_-]+"|`[a-z0-9_-]+`|\[[a-z0-9_-]+\])'
 _PLAIN = re.compile(rf"(?:[a-z][a-z0-9+]*://)?{_PART}(?:\s*[.:/]\s*{_PART})*", re.IGNORECASE)
-_ADDRESS = re.compile(r"[A-Za-z0-9._+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
+_WEB = r"https?://[a-z0-9_~%-]+(?:[.:/][a-z0-9_~%-]+)*/?(?:\?[a-z0-9_.~%=&+-]*)?"
+_FOLDER = r"[a-z][a-z0-9+]*://[a-z0-9_-]+(?:[.:/][a-z0-9_-]+)*/"
+_URL = re.compile(rf"{_WEB}|{_FOLDER}", re.IGNORECASE)
+_ADDRESS = re.compile(r"[A-Za-z0-9._+'-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
+# An address in a text, but for one whose first half could be a table: ledger.charges@dwh.example.
+_ADDRESS_IN_TEXT = re.compile(
+    r"(?<![A-Za-z0-9_.@+'-])[A-Za-z0-9_+'-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
+)
+# In the name of an argument that may well take a schema or a table by its bare name.
+_PLACES = (
+    "schema",
+    "database",
+    "db",
+    "catalog",
+    "dataset",
+    "space",
+    "table",
+    "source",
+    "to",
+    "from",
+)
 
 
 @dataclass(frozen=True)
@@ -49,24 +70,53 @@ class Name:
         yield from last[:-1] if len(last) > 1 else last
 
     def begins_with(self, prefix: str) -> bool:
-        """Tell whether a part that holds something is what a prefix of the policy means."""
-        return any(_is_meant(part, prefix) for part in self.containers)
+        """Tell whether a part that holds something is what a prefix of the policy means.
+
+        A prefix without a dot begins a table as well, whatever stands in front of it.
+        """
+        if any(_is_meant(part, prefix) for part in self.containers):
+            return True
+        return not prefix.endswith(".") and _alike(self.segments[-1][-1]).startswith(_alike(prefix))
+
+    @property
+    def is_wildcard(self) -> bool:
+        """Tell whether a name is made of wildcards only, like the * in front of a list's items."""
+        return not "".join(part for parts in self.segments for part in parts).strip("*%?")
 
 
 def names_in(text: str) -> list[Name]:
     """List every name that a text can be read as, in its canonical spelling."""
     plain = _folded(text)
     names: dict[Name, None] = {}
-    # A comment can stand between two words or inside of one.
-    for filler in (" ", "") if _COMMENT.search(plain) else ("",):
-        read = re.sub(r"\s*([.:/])\s*", r"\1", _COMMENT.sub(filler, plain))
+    for reading in _readings(plain):
+        read = re.sub(r" ?([.:/]) ?", r"\1", re.sub(r"\s+", " ", reading))
         names |= {_name(word): None for word in _BETWEEN_NAMES.split(_QUOTES.sub("", read)) if word}
     return list(names)
 
 
+def _readings(text: str) -> list[str]:
+    """List a text without its comments, with what stands in them, and with each | as an l."""
+    opened = re.sub(r"/\*|\*/|--", " ", text)
+    readings = [_without_comments(text), opened, opened.replace("|", "l")]
+    return list(dict.fromkeys(readings))
+
+
+def _without_comments(text: str) -> str:
+    """Take comments out and join what they part: led/**/ger is ledger."""
+    kept: list[str] = []
+    start = 0
+    while (begin := text.find("/*", start)) >= 0 and (end := text.find("*/", begin + 2)) >= 0:
+        kept.append(text[start:begin])
+        start = end + 2
+    return re.sub(r"--[^\n]*", "", "".join([*kept, text[start:]]))
+
+
 def is_plain(text: str) -> bool:
     """Tell whether a text names one resource and can be read in one way only."""
-    return bool(_PLAIN.fullmatch(text.strip(" "))) and "--" not in text
+    named = text.strip(" ")
+    if "--" in text:
+        return False
+    return bool(_PLAIN.fullmatch(named) or _URL.fullmatch(named) or is_address(named))
 
 
 def canonical(text: str) -> str:
@@ -78,6 +128,20 @@ def protected_name(text: str, prefixes: Iterable[str]) -> str | None:
     """Give the protected name that a text can be read as, or None."""
     prefixes = tuple(prefixes)
     return next((str(n) for n in names_in(text) if any(map(n.begins_with, prefixes))), None)
+
+
+def protected_in_free_text(text: str, argument: str, prefixes: Iterable[str]) -> str | None:
+    """Give the protected name in a text that may be about anything, or None.
+
+    A lone * or %, an e-mail address, or a value that is one plain word (in an argument that is not
+    called schema, table or the like) is no name there.
+    """
+    may_name_a_place = any(word in argument.lower() for word in _PLACES)
+    if text.isascii() and text.isalpha() and not may_name_a_place:
+        return None
+    prefixes = tuple(prefixes)
+    names = (name for name in names_in(_ADDRESS_IN_TEXT.sub(" ", text)) if not name.is_wildcard)
+    return next((str(name) for name in names if any(map(name.begins_with, prefixes))), None)
 
 
 def protected_targets(step: Mapping[str, Any], policy: Policy) -> list[str]:
@@ -101,12 +165,15 @@ def kinds_of_targets(step: Mapping[str, Any], tool: Tool) -> list[tuple[str, str
     return [(text, kind(text)) for text in step.get("targets", [])]
 
 
-def texts_of(step: Mapping[str, Any], names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Yield (argument, value) for some of a step's arguments, a list element by element."""
+def texts_of(step: Mapping[str, Any], names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield (argument, value) for some of a step's arguments, a list element by element.
+
+    A whole number is the text of its digits, and anything else that is no text is "".
+    """
     for name in names:
         value = step["args"].get(name, [])
-        for text in value if type(value) is list else [value]:
-            yield name, text if type(text) is str else ""
+        for item in value if type(value) is list else [value]:
+            yield name, str(item) if type(item) in (str, int) else ""
 
 
 def is_address(text: str) -> bool:
@@ -116,10 +183,11 @@ def is_address(text: str) -> bool:
 
 def is_outside(path: str, root: str) -> bool:
     """Tell whether a path does not lie below the root, or may not: it is resolved as text only."""
-    if name_problem(path) or re.search(r"[\\~$%*?]|://", path):
+    plain = unicodedata.normalize("NFKC", path)
+    if text_problem(path) or re.search(r"^~|[\\$*?]|://|%[0-9a-fA-F]{2}|%\w+%", plain):
         return True
-    inside = posixpath.normpath(posixpath.join(root, path))
-    return not inside.startswith(f"{root}/")
+    inside = (posixpath.normpath(posixpath.join(root, spelt)) for spelt in (path, plain))
+    return not all(place.startswith(f"{root}/") for place in inside)
 
 
 def shown(text: str) -> str:
@@ -134,18 +202,27 @@ def _folded(text: str) -> str:
         if not re.search("%[0-9a-fA-F]{2}", text):
             break
         text = unquote(text)
-    kept = "".join(map(_visible, unicodedata.normalize("NFKC", text)))
-    letters = unicodedata.normalize("NFKD", kept.translate(_READ_AS))
+    letters = unicodedata.normalize("NFKD", without_hidden(text).translate(_READ_AS))
     return "".join(c for c in letters if not unicodedata.combining(c)).casefold().strip()
 
 
+def without_hidden(text: str) -> str:
+    """Give a text without what does not show, and with the plain letter for each drawn variant."""
+    return "".join(map(_visible, unicodedata.normalize("NFKC", text)))
+
+
 def _visible(character: str) -> str:
-    if character in "\t\n\r\v\f" or unicodedata.category(character)[0] == "Z":
+    if character in "\n\r\u2028\u2029":
+        return "\n"
+    if character in "\t\v\f" or unicodedata.category(character)[0] == "Z":
         return " "
-    return "" if unicodedata.category(character)[0] == "C" else character
+    hidden = unicodedata.category(character) in ("Mn", "Me") or not shown_length(character)
+    return "" if hidden else character
 
 
 def _name(word: str) -> Name:
+    if re.match("https?://", word):
+        word = word.replace("?", "/")
     place = word.split("://", 1)[-1].rstrip("/:.") or word
     return Name(tuple(tuple(part.split(".")) for part in re.split(r"[/:\\@#]+", place)))
 
@@ -155,10 +232,17 @@ def _is_meant(part: str, prefix: str) -> bool:
 
     A wildcard counts as whatever it may stand for.
     """
-    body = prefix.rstrip(".")
+    body, part = _alike(prefix.rstrip(".")), _alike(part)
     head = re.split(r"[*%?]", part, maxsplit=1)[0]
     if head == part:
         return part == body if prefix.endswith(".") else part.startswith(body)
     if prefix.endswith("."):
+        # Longer than the name without its stars: no match, and no long pattern to work on.
+        if len(re.sub("[*%]", "", part)) > len(body):
+            return False
         return fnmatchcase(body, part.replace("%", "*"))
     return body.startswith(head) or head.startswith(body)
+
+
+def _alike(part: str) -> str:
+    return part.translate(_LOOKS_LIKE)

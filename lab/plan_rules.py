@@ -23,17 +23,24 @@ from lab.plan_resources import (
     is_plain,
     kinds_of_targets,
     names_in,
+    protected_in_free_text,
     protected_name,
     shown,
     texts_of,
+    without_hidden,
 )
 from lab.strict_json import structure_problem
 
 Step = dict[str, Any]
 
 MAX_PLAN_CHARACTERS = 200_000
-_REFERENCE = re.compile(r"\$step_([1-9][0-9]{0,8})\.output(?![A-Za-z0-9_.])")
-_LIKE_A_REFERENCE = re.compile(r"\$\{?\s*step\w*(?:\.\w+)*", re.IGNORECASE)
+_REFERENCE = re.compile(r"\$step_([1-9][0-9]{0,8})\.output")
+# With a sign in front, a number or .output is enough: ${step_7}; without one it takes both.
+_LIKE_A_REFERENCE = re.compile(
+    r"(?:\$[{(\[\s]*|\{\{\s*)steps?(?:[._\[-]?\d\w*|\w*(?=\.outputs?\b))\]?(?:\.\w+)*"
+    r"|(?<!\w)steps?[._\[-]?\d+\]?\.outputs?\b(?:\.\w+)*",
+    re.IGNORECASE,
+)
 
 
 def shape_problems(plan: Any, schema_file: Path) -> list[str]:
@@ -102,17 +109,19 @@ def snapshots(step: Step, policy: Policy) -> dict[str, float]:
 
 def _missing_artifacts(step: Step, produced: set[int]) -> Iterator[str]:
     for text in _strings([step["args"], step.get("targets", [])]):
-        for found in _LIKE_A_REFERENCE.finditer(text):
-            reference = _REFERENCE.match(text, found.start())
+        for found in _LIKE_A_REFERENCE.finditer(without_hidden(text)):
+            reference = _REFERENCE.fullmatch(found.group())
             name = shown(found.group())
-            if reference is None:
+            if reference is None or found.group() not in text:
                 yield f"consumes {name}, which names no artifact: write $step_N.output"
             elif int(reference.group(1)) not in produced:
                 yield f"consumes {name}, which no earlier step produces"
 
 
 def _unnamed(step: Step, policy: Policy) -> Iterator[str]:
-    """Yield the resources that arguments name and targets leave out."""
+    """Yield the resources that arguments name and targets leave out; a read may have no targets."""
+    if worst_effect(step, policy) == "read" and "targets" not in step:
+        return
     tool = policy.tool(step["tool"])
     spell: dict[str, Callable[[str], str]] = {
         "path": posixpath.normpath,
@@ -155,8 +164,8 @@ def _hidden(step: Step, policy: Policy) -> Iterator[str]:
         yield from (f"{step['tool']} takes no argument {shown(name)}" for name in others)
         return
     targets = {canonical(text) for text in step.get("targets", [])}
-    for text in _strings(others):
-        name = protected_name(text, policy.protected)
+    for argument, text in _named_strings(others):
+        name = protected_in_free_text(text, argument, policy.protected)
         if name and name not in targets:
             yield f"args name {name}, which targets leave out"
 
@@ -173,6 +182,9 @@ def _money(step: Step, policy: Policy) -> Iterator[str]:
         yield f"{name} names no amount to hold against its cap of {cap}"
     elif amount > cap:
         yield f"{name} asks for {shown(str(amount))}, above its cap of {cap}"
+    accounts = len(list(texts_of(step, policy.tool(name).target_args)))
+    if cap is not None and (accounts != 1 or len(step.get("targets", [])) > 1):
+        yield f"{name} must name exactly one account: its cap of {cap} is for one"
 
 
 def _recipients(step: Step, policy: Policy) -> Iterator[str]:
@@ -200,12 +212,17 @@ def _paths(step: Step, policy: Policy) -> Iterator[str]:
 
 def _strings(value: Any) -> Iterator[str]:
     """Yield every text in a JSON value, the names of fields included."""
+    yield from (text for _, text in _named_strings(value))
+
+
+def _named_strings(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text in a JSON value with the name of the field that it stands in."""
     if type(value) is str:
-        yield value
+        yield name, value
     elif type(value) is dict:
-        yield from value
-        for item in value.values():
-            yield from _strings(item)
+        for key, item in value.items():
+            yield name, key
+            yield from _named_strings(item, key)
     elif type(value) is list:
         for item in value:
-            yield from _strings(item)
+            yield from _named_strings(item, name)

@@ -91,6 +91,14 @@ def test_a_tool_that_is_not_there_is_named_with_those_that_are() -> None:
     ]
 
 
+@pytest.mark.parametrize("piece", ["/* ", "--", " ", ". ", "*a", "$", "{{ ", "step_1", "a@", "%20"])
+def test_a_long_text_is_read_to_its_end(piece: str) -> None:
+    """Work that grew with the square of the length would not come to an end here."""
+    long = piece * (100_000 // len(piece))
+
+    assert problems_of(step(args={"table": "staging.lines", "note": f"a{long}!", "to": "ledger.a"}))
+
+
 def test_recipients_have_a_bound() -> None:
     many = [f"person{number}@example.org" for number in range(21)]
     mail = step(tool="email.send", effect="external", args={"to": many}, targets=many)
