@@ -322,7 +322,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [5, None, [], b"ledger.json", "a\0b"])
 def test_what_is_no_path_is_refused(path: Any) -> None:
-    with pytest.raises(AssumptionGateError, match="cannot be read|is not the path"):
+    with pytest.raises(AssumptionGateError, match=r"cannot be read|is not the path"):
         load_ledger(path)
 
 
