@@ -131,6 +131,7 @@ REASONS = {
     "warehouse_is_lon": "warehouse not in allowlist",
 }
 SLOT = {"slot_id": "slot-7", "minutes": 45, "room": "north"}
+TWO_TOOLS = json.loads((FIXTURES / "two_contracts.json").read_text(encoding="utf-8"))
 
 
 def refused(tool: str, result: Any, reason: str, contracts: dict[str, Any] | None = None) -> None:
@@ -185,15 +186,14 @@ def test_a_refusal_does_not_repeat_a_key_that_reads_like_an_order() -> None:
 
 
 def test_an_optional_field_may_be_left_out_and_is_not_filled_in() -> None:
-    assert AgentMemory().append_tool_result("calendar.find_slot", SLOT) == SLOT
-    with_organizer = {**SLOT, "organizer": "Facilities"}
-    assert AgentMemory().append_tool_result("calendar.find_slot", with_organizer) == with_organizer
+    for slot in (SLOT, {**SLOT, "organizer": "Facilities"}):
+        assert AgentMemory(TWO_TOOLS).append_tool_result("calendar.find_slot", slot) == slot
 
 
 def test_another_tool_has_rules_of_its_own() -> None:
-    refused("calendar.find_slot", payload(), "unexpected fields")
-    refused("calendar.find_slot", {**SLOT, "minutes": 10}, "minutes out of range")
-    refused("calendar.find_slot", {**SLOT, "room": "sfo"}, "room not in allowlist")
+    refused("calendar.find_slot", payload(), "unexpected fields", TWO_TOOLS)
+    refused("calendar.find_slot", {**SLOT, "minutes": 10}, "minutes out of range", TWO_TOOLS)
+    refused("calendar.find_slot", {**SLOT, "room": "sfo"}, "room not in allowlist", TWO_TOOLS)
 
 
 def contract(**rules: Any) -> dict[str, Any]:

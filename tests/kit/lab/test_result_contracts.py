@@ -15,7 +15,7 @@ from lab.result_contracts import (
     read_contracts,
 )
 from tests.kit.lab.plans import nested
-from tests.kit.lab.results import FIXTURES, contract_of, contracts, order_contract
+from tests.kit.lab.results import FIXTURES, LOOKUP, SLOT, contract_of, contracts, order_contract
 
 
 def text_rule(**changes: Any) -> dict[str, Any]:
@@ -141,6 +141,13 @@ def test_the_course_s_file_is_loaded_as_it_stands() -> None:
 
     assert load_contracts(path) == contracts()
     assert read_contracts(path) == (contracts(), ())
+
+
+def test_the_contracts_of_two_tools_hold_the_course_s_own() -> None:
+    found = load_contracts(FIXTURES / "two_contracts.json")
+
+    assert list(found) == [LOOKUP, SLOT]
+    assert found[LOOKUP] == contracts()[LOOKUP]
 
 
 def test_a_workspace_starts_with_a_contract_that_is_not_used() -> None:

@@ -32,6 +32,7 @@ from tests.kit.lab.results import (
     payload_without,
     problems_of,
     read,
+    two_contracts,
 )
 
 # Names
@@ -43,6 +44,7 @@ def test_the_module_has_each_name_of_the_contract(name: str) -> None:
 
 
 def test_the_published_tool_has_the_published_contract() -> None:
+    assert list(ALLOWED_TOOLS) == [LOOKUP]
     assert ALLOWED_TOOLS[LOOKUP] == {
         "required": ["sku", "quantity", "warehouse"],
         "properties": {
@@ -119,7 +121,7 @@ REFUSALS: list[tuple[Any, Any, str]] = [
     (LOOKUP, payload(warehouse="lon"), "warehouse not in allowlist"),
     (LOOKUP, payload(warehouse=None), "warehouse not in allowlist"),
     (LOOKUP, payload(warehouse=["sfo"]), "warehouse not in allowlist"),
-    (SLOT, payload(), "unexpected fields: ['quantity', 'sku', 'warehouse']"),
+    (SLOT, {"slot_id": "slot-7", "minutes": 45, "room": "north"}, f"unknown tool: {SLOT}"),
 ]
 
 
@@ -216,10 +218,17 @@ def test_a_result_within_the_contract_is_accepted_unchanged(result: dict[str, An
 def test_an_optional_field_may_be_there_or_not_and_is_never_filled_in() -> None:
     slot = {"slot_id": "slot-7", "minutes": 45, "room": "north"}
 
-    assert validate_tool_result(SLOT, slot) == slot
+    assert validate_tool_result(SLOT, slot, two_contracts()) == slot
     with_organizer = {**slot, "organizer": "Facilities"}
-    assert validate_tool_result(SLOT, with_organizer) == with_organizer
-    assert problems_of(SLOT, {**slot, "organizer": None}) == ("organizer must be a string",)
+    assert validate_tool_result(SLOT, with_organizer, two_contracts()) == with_organizer
+    without_a_name = {**slot, "organizer": None}
+    assert problems_of(SLOT, without_a_name, two_contracts()) == ("organizer must be a string",)
+
+
+def test_each_tool_has_rules_of_its_own() -> None:
+    assert problems_of(SLOT, payload(), two_contracts())[0] == (
+        "unexpected fields: ['quantity', 'sku', 'warehouse']"
+    )
 
 
 def test_a_nested_result_is_accepted_unchanged() -> None:
@@ -407,8 +416,9 @@ def test_a_refusal_stays_short_however_many_keys_there_are() -> None:
 @pytest.mark.parametrize("name", ["contract_payload.json", "valid_result.json", "slot_result.json"])
 def test_a_fixture_that_must_be_accepted_is_accepted(name: str) -> None:
     result = load_result(FIXTURES / name)
+    memory = AgentMemory(two_contracts())
 
-    assert AgentMemory().append_tool_result(result["tool"], result["payload"]) == result["payload"]
+    assert memory.append_tool_result(result["tool"], result["payload"]) == result["payload"]
 
 
 @pytest.mark.parametrize(
