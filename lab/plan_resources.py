@@ -59,8 +59,13 @@ class Name:
     segments: tuple[tuple[str, ...], ...]
 
     def __str__(self) -> str:
-        """Give the name in its canonical spelling."""
-        return shown("/".join(".".join(parts) for parts in self.segments))
+        """Give the name as a message may show it."""
+        return shown(self.spelling)
+
+    @property
+    def spelling(self) -> str:
+        """Give the name in its canonical spelling: whole, since long names differ at their end."""
+        return "/".join(".".join(parts) for parts in self.segments)
 
     @property
     def containers(self) -> Iterator[str]:
@@ -79,9 +84,10 @@ class Name:
         return not prefix.endswith(".") and _alike(self.segments[-1][-1]).startswith(_alike(prefix))
 
     @property
-    def is_wildcard(self) -> bool:
-        """Tell whether a name is made of wildcards only, like the * in front of a list's items."""
-        return not "".join(part for parts in self.segments for part in parts).strip("*%?")
+    def is_punctuation(self) -> bool:
+        """Tell whether a name's wildcards are none in a sentence: 5 %, why ?, * item, **total**."""
+        parts = [part for segment in self.segments for part in segment]
+        return not "".join(parts).strip("*%?") or (len(parts) == 1 and parts[0][0] in "*%?")
 
 
 def names_in(text: str) -> list[Name]:
@@ -121,7 +127,7 @@ def is_plain(text: str) -> bool:
 
 def canonical(text: str) -> str:
     """Give a text's one spelling, to compare it with others."""
-    return " ".join(map(str, names_in(text)))
+    return " ".join(name.spelling for name in names_in(text))
 
 
 def protected_name(text: str, prefixes: Iterable[str]) -> str | None:
@@ -133,14 +139,14 @@ def protected_name(text: str, prefixes: Iterable[str]) -> str | None:
 def protected_in_free_text(text: str, argument: str, prefixes: Iterable[str]) -> str | None:
     """Give the protected name in a text that may be about anything, or None.
 
-    A lone * or %, an e-mail address, or a value that is one plain word (in an argument that is not
-    called schema, table or the like) is no name there.
+    A lone * or %, a **word** and an e-mail address are no names there. Nor is a value that is one
+    plain word, unless its argument is called schema, table or the like.
     """
     may_name_a_place = any(word in argument.lower() for word in _PLACES)
     if text.isascii() and text.isalpha() and not may_name_a_place:
         return None
     prefixes = tuple(prefixes)
-    names = (name for name in names_in(_ADDRESS_IN_TEXT.sub(" ", text)) if not name.is_wildcard)
+    names = (name for name in names_in(_ADDRESS_IN_TEXT.sub(" ", text)) if not name.is_punctuation)
     return next((str(name) for name in names if any(map(name.begins_with, prefixes))), None)
 
 

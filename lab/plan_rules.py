@@ -99,7 +99,7 @@ def snapshots(step: Step, policy: Policy) -> dict[str, float]:
     named = texts_of(step, policy.tool(step["tool"]).target_args)
     texts = [*step.get("targets", []), *(text for _, text in named)]
     return {
-        str(name): hours
+        name.spelling: hours
         for text in texts
         for name in names_in(text)
         for prefix, hours in policy.lifetimes.items()

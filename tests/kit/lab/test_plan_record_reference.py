@@ -562,6 +562,14 @@ def test_a_snapshot_is_reported_and_checked_again_at_the_step(record: PlanRecord
     assert [row["status"] for row in there] == ["would_call", "would_call"]
 
 
+@pytest.mark.parametrize("name", ["tmp_exports." + "x" * 90, "s3://tmp_exports/m\u00e4rz.csv"])
+def test_a_snapshot_is_found_again_however_it_is_shown(record: PlanRecord, name: str) -> None:
+    get = step(tool="s3.get", args={"key": name}, effect="read", targets=[name])
+    record.write_plan(plan(get), NINE)
+
+    assert [row["status"] for row in record.dry_run(TEN, present=[name])] == ["would_call"]
+
+
 def test_a_plan_is_checked_again_when_the_policy_has_changed(file: Path) -> None:
     PlanRecord(file, policy()).write_plan(plan(), NINE)
     stricter = PlanRecord(file, policy(protected=["staging."]))
