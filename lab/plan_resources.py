@@ -38,17 +38,8 @@ _ADDRESS_IN_TEXT = re.compile(
     r"(?<![A-Za-z0-9_.@+'-])[A-Za-z0-9_+'-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
 )
 # In the name of an argument that may well take a schema or a table by its bare name.
-_PLACES = (
-    "schema",
-    "database",
-    "db",
-    "catalog",
-    "dataset",
-    "space",
-    "table",
-    "source",
-    "to",
-    "from",
+_PLACE = re.compile(
+    r"schema|database|catalog|dataset|space|table|source|(?<![a-z])(?:db|into?|to|from)(?![a-z])"
 )
 
 
@@ -140,10 +131,10 @@ def protected_in_free_text(text: str, argument: str, prefixes: Iterable[str]) ->
     """Give the protected name in a text that may be about anything, or None.
 
     A lone * or %, a **word** and an e-mail address are no names there. Nor is a value that is one
-    plain word, unless its argument is called schema, table or the like.
+    plain word or address, unless its argument is called schema, table or the like.
     """
-    may_name_a_place = any(word in argument.lower() for word in _PLACES)
-    if text.isascii() and text.isalpha() and not may_name_a_place:
+    is_word = text.isascii() and text.isalpha()
+    if (is_word or is_address(text)) and not _PLACE.search(argument.lower()):
         return None
     prefixes = tuple(prefixes)
     names = (name for name in names_in(_ADDRESS_IN_TEXT.sub(" ", text)) if not name.is_punctuation)
