@@ -25,7 +25,7 @@ def number_problems(key: str, value: Any, rule: Rule) -> Iterator[str]:
     """Check an integer or a float against ``min`` and ``max``; a boolean is neither."""
     if type(value) is not int and type(value) is not float:
         yield f"{key} must be a number"
-    elif not rule["min"] <= value <= rule["max"]:
+    elif value < rule["min"] or value > rule["max"]:
         yield f"{key} out of range"
 
 
