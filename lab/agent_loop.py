@@ -27,6 +27,7 @@ REFUSALS = {
     "assumption_gate": "AssumptionGateError",
     "result_gate": "ResultGateError",
 }
+NOTHING = "nothing"
 MARKS = {"accept": "✓", "reject": "✗", "crash": "!", "left out": "–", "not reached": ""}
 
 
@@ -53,7 +54,7 @@ class Run:
         for turn in self.turns:
             marks = [MARKS[turn.verdicts[gate]].center(len(gate)) for gate in GATES]
             rows += ["   ".join((str(turn.task).ljust(4), *marks)), f"       {turn.refusal}"]
-        return "\n".join([*rows, "", "Would have been done:", *self.would_do])
+        return "\n".join([*rows, "", "Would have been done:", *(self.would_do or (NOTHING,))])
 
     __repr__ = __str__
 
@@ -61,7 +62,7 @@ class Run:
         names = ("task", "the planner says", *GATES, "the first refusal")
         head = "".join(f"<th style='text-align:left'>{name}</th>" for name in names)
         rows = "".join(f"<tr>{_cells(turn)}</tr>" for turn in self.turns)
-        done = "".join(f"<li>{html.escape(line)}</li>" for line in self.would_do)
+        done = "".join(f"<li>{html.escape(line)}</li>" for line in self.would_do or (NOTHING,))
         return f"<table><tr>{head}</tr>{rows}</table><p>Would have been done:</p><ul>{done}</ul>"
 
 
