@@ -16,7 +16,7 @@ _PROGRAM = re.compile(r"(?!eval$)[^\s;|&$<>`]+", re.IGNORECASE)
 _SHELLS = ("sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "csh", "tcsh", "fish")
 # With which option a program runs a text as a script; it may stand anywhere after the program.
 _TAKES_A_SCRIPT = {
-    **dict.fromkeys(_SHELLS, re.compile(r"-[a-z]*c[a-z]*", re.IGNORECASE)),
+    **dict.fromkeys(_SHELLS, re.compile(r"-[abd-z]*c[a-z]*", re.IGNORECASE)),
     **dict.fromkeys(
         ("python", "perl", "ruby", "node"),
         re.compile(r"-[A-Za-z]*[ceE].*|--(?:eval|print).*", re.DOTALL),

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from lab.assumption_gate import (
     load_ledger,
     main,
 )
-from lab.ledger_tools import known_tools
+from lab.ledger_tools import known_tools, tool_problem
 from lab.strict_json import differences
 from tests.kit.command import COURSE
 from tests.kit.lab.ledgers import FIXTURES, assumed, claim, derived, ledger, read, said
@@ -189,6 +190,16 @@ def test_every_argument_is_looked_at() -> None:
     rows = [claim("a"), claim("b"), assumed("c"), claim("d")]
 
     assert said(ledger(*rows, tool="x.y")) == "refusing x.y: c is tagged 'assumed'"
+
+
+@pytest.mark.parametrize("word", ["-" + "c" * 200_000 + "1", "-" + "e" * 200_000, "bash"])
+def test_a_long_command_is_decided_quickly(word: str) -> None:
+    argv = ["bash", word, *["env", "pwsh", "x"] * 2_000]
+    started = time.process_time()
+
+    tool_problem("shell.run", {"argv": argv})
+
+    assert time.process_time() - started < 5
 
 
 # Derived values
