@@ -35,6 +35,7 @@ EXPORT_HELP = f"Also write this, repeatable: {', '.join(EXPORTS)}."
 WEIGHTS_HELP = "What blocks count; by default instructor/weights.toml."
 CORES = os.cpu_count() or 2
 Workers = Annotated[int, typer.Option(min=1, help="How many submissions at once.")]
+Pairs = Annotated[list[str] | None, typer.Option(help="Only this sample pair; repeatable.")]
 Seconds = Annotated[float, typer.Option(min=0.1, help="Time limit of one run of tests or cases.")]
 CellSeconds = Annotated[float, typer.Option(min=0.1, help="Time limit of a notebook cell.")]
 
@@ -81,7 +82,7 @@ def demo(
     to: Annotated[Path, typer.Option(help="Where the class and its reports go.")] = Path(
         "build/demo"
     ),
-    pair: Annotated[list[str] | None, typer.Option(help="Only this pair; repeatable.")] = None,
+    pair: Pairs = None,
     workers: Workers = CORES,
 ) -> None:
     """Build a sample class, grade it, and say where to look."""
@@ -102,12 +103,13 @@ def check(
     keep: Annotated[
         Path | None, typer.Option(help="A free folder for what is graded, and its reports.")
     ] = None,
+    pair: Pairs = None,
 ) -> None:
     """Prove that timing plans, notebooks, fixtures, cases and release agree."""
     if keep and keep.exists():
         raise CourseError(f"{keep} is there already. Give --keep a name that is free.")
     found = 0
-    for area, problems in check_course(workers, quick=quick, keep=keep):
+    for area, problems in check_course(workers, quick=quick, keep=keep, pairs=pair or ()):
         found += len(problems)
         mark = "[red]✗[/red]" if problems else "[green]✓[/green]"
         console.print(f"{mark} {area}", soft_wrap=True)

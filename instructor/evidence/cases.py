@@ -39,13 +39,14 @@ def judge(evidence: Evidence, bench: Bench) -> Finding:
 
 
 def _replay(rule: Rule, evidence: Evidence, bench: Bench) -> Rows:
-    """Replay every case of the rule's subject, once for all its rules."""
-    if rule.subject not in bench.replays:
+    """Replay every case of the rule's subject on one file, once for all rules that ask for it."""
+    key = f"{rule.subject} {evidence.options.get('file', '')}"
+    if key not in bench.replays:
         ids = {name for name, other in bench.answers.rules.items() if other.subject == rule.subject}
         cases = [case for case in bench.answers.cases if case.rule in ids]
         replay = {"gate": _replay_gate, "schema": _replay_schema, "data": _replay_data}
-        bench.replays[rule.subject] = replay[rule.subject](cases, evidence, bench)
-    return bench.replays[rule.subject]
+        bench.replays[key] = replay[rule.subject](cases, evidence, bench)
+    return bench.replays[key]
 
 
 def _replay_gate(cases: list[Case], _: Evidence, bench: Bench) -> Rows:

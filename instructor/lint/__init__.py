@@ -1,7 +1,7 @@
 """The course lint: one command proves that all parts of the course agree with each other."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from instructor import COURSE, CourseError
@@ -14,10 +14,13 @@ from lab.workshop import Workshop, load_workshop, workshop_ids
 Area = tuple[str, list[str]]
 
 
-def check_course(workers: int, *, quick: bool = False, keep: Path | None = None) -> Iterator[Area]:
+def check_course(
+    workers: int, *, quick: bool = False, keep: Path | None = None, pairs: Collection[str] = ()
+) -> Iterator[Area]:
     """Yield each area that was checked, with its problems; ``quick`` leaves out what is graded.
 
-    ``keep`` is a free folder for the submissions that are graded, and for their reports.
+    ``keep`` is a free folder for the submissions that are graded, and for their reports. ``pairs``
+    names the sample pairs to grade, all of them when empty.
     """
     ids = workshop_ids(COURSE)
     if not ids:
@@ -41,7 +44,7 @@ def check_course(workers: int, *, quick: bool = False, keep: Path | None = None)
     if quick:
         return
     with tempfile.TemporaryDirectory() as folder:
-        yield from graded.areas(workshops, keep or Path(folder), workers)
+        yield from graded.areas(workshops, keep or Path(folder), workers, pairs)
 
 
 def _weight_problems(workshops: list[Workshop]) -> list[str]:

@@ -77,9 +77,18 @@ def run_suites(job: dict[str, Any], line: Line) -> None:
     against a gate that is not in here: a stand-in for it asks the grader.
     """
     suite = load_script(HERE.parents[1] / "lab" / "suite.py", "_courseware_suite")
+    warm_up(suite)
     for row in rows_from(line):
         ending = in_fork(partial(run_one_suite, suite, row, job, line), job["seconds"])
         line.send({"id": row["id"], "ending": ending})
+
+
+def warm_up(suite: Any) -> None:
+    """Run an empty suite of our own: pytest loads its plugins once, and every fork has them."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "test_nothing.py").touch()
+        suite.run_suite(Path(folder), "test_nothing.py")
+    gc.freeze()
 
 
 def run_one_suite(suite: Any, row: dict[str, Any], job: dict[str, Any], line: Line) -> None:

@@ -31,28 +31,30 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 FEW = ("matcher_too_weak", "result_default_filled", "assumption_stuck", "record_stores_first")
 
 
-def test_the_course_agrees_with_itself_and_grades_its_class_as_golden_reports_say(
+NAMED = [part for name in FEW for part in ("--pair", name)]
+
+
+def test_a_fresh_release_is_red_the_reference_green_and_pairs_are_as_golden_reports_say(
     tmp_path: Path,
 ) -> None:
-    done = instructor("check", "--keep", tmp_path / "kept", "--workers", "2")
+    """`instructor check` over all four workshops, with one sample pair of each."""
+    done = instructor("check", "--keep", tmp_path / "kept", "--workers", "2", *NAMED)
 
     assert (done.code, done.err) == (0, ""), done.out
     assert "✗" not in done.out
     said = _reports(tmp_path / "kept" / "out")
-    assert said.keys() - {UNTOUCHED, REFERENCE} == {pair.name for pair in load_pairs()}
+    assert set(said) == {UNTOUCHED, REFERENCE, *FEW}
     _check_gradebook(tmp_path / "kept" / "out" / "gradebook.csv", set(said))
     _check_that_no_hidden_case_shows(tmp_path / "kept" / "out")
-    _compare({name: said[name] for name in said.keys() - {UNTOUCHED, REFERENCE}})
+    _compare({name: said[name] for name in FEW})
 
 
 def test_the_demo_grades_the_pairs_that_are_named(tmp_path: Path) -> None:
-    names = [part for name in FEW for part in ("--pair", name)]
-    done = instructor("demo", "--to", tmp_path / "demo", "--workers", "2", *names)
+    done = instructor("demo", "--to", tmp_path / "demo", "--workers", "2", *NAMED[:4])
 
     assert (done.code, done.err) == (0, "")
     said = _reports(tmp_path / "demo" / "report")
-    assert set(said) == set(FEW)
-    assert said == {name: _read(GOLDEN / f"{name}.json") for name in FEW}
+    assert said == {name: _read(GOLDEN / f"{name}.json") for name in FEW[:2]}
     _check_board(done)
     _check_that_nothing_stays_behind(tmp_path / "demo")
 
@@ -85,16 +87,16 @@ def _compare(said: dict[str, dict[str, object]]) -> None:
 
 
 def _check_board(done: Ended) -> None:
-    for name in FEW:
+    for name in FEW[:2]:
         assert name[:20] in done.out
-    assert "4/4" in done.out
+    assert "2/2" in done.out
     assert "index.html" in done.out
 
 
 def _check_gradebook(path: Path, names: set[str]) -> None:
     rows = {row["submission"]: row for row in csv.DictReader(io.StringIO(path.read_text("utf-8")))}
     assert set(rows) == names
-    for pair in load_pairs():
+    for pair in (pair for pair in load_pairs() if pair.name in FEW):
         name = pair.workshops[0]
         outcomes = {block: rows[pair.name][f"{name}.{block}"] for block in pair.outcomes}
         assert outcomes == pair.outcomes
