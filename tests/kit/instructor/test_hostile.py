@@ -23,6 +23,12 @@ NOTEBOOK = "notebooks/plan_gate/1_inventory_and_contract.ipynb"
 LEFT_OUT = ("2_validator_and_tests.ipynb", "3_break_it_and_debrief.ipynb")
 ALL = ("inventory", "contract", "validator", "tests", "break", "debrief")
 
+WORDING = """
+
+def test_wording(said):
+    assert said["assumed"].startswith("step_1")
+"""
+
 
 @dataclass(frozen=True)
 class Try:
@@ -224,7 +230,7 @@ TRIES: dict[str, dict[str, Try]] = {
         ),
         "shared": Try(write(TESTS, GOOD_TESTS), "Your tests catch 8 of 8 wrong gates."),
         "wording": Try(
-            write(TESTS, GOOD_TESTS + "    assert said['assumed'].startswith('step_1')\n"),
+            write(TESTS, GOOD_TESTS + WORDING),
             "On a gate that is right and puts words of its own before its problems",
             ("tests",),
         ),
