@@ -3,48 +3,20 @@
 The grader runs its own copy of this file. Your own tests belong into ``test_assumption_gate.py``.
 """
 
-import importlib
-import json
 import re
-from pathlib import Path
 from typing import Any
 
-import pytest
+from lab.outcomes import Fixtures, lab_module, stop
 
-ROOT = Path(__file__).resolve().parents[1]
-FIXTURES = ROOT / "fixtures" / "assumption_gate"
-
-
-def get_back(name: str) -> str:
-    return f"Get it back: git checkout -- fixtures/assumption_gate/{name}"
-
-
-def stop(message: str) -> None:
-    pytest.fail(message, pytrace=False)
-
-
-def read(name: str) -> Any:
-    path = ROOT / name if "/" in name else FIXTURES / name
-    try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError:
-        stop(f"{path.name} is missing.")
-    except ValueError as error:
-        stop(f"{path.name} is not JSON: {error}.")
-
-
-def module(name: str) -> Any:
-    try:
-        return importlib.import_module(f"lab.{name}")
-    except (Exception, SystemExit) as error:
-        stop(f"lab/{name}.py cannot be imported: {type(error).__name__}: {error}")
+FIXTURES = Fixtures("assumption_gate")
+SCHEMA = "lab/ledger.schema.json"
 
 
 def transcript(name: str) -> Any:
-    found = read(name)
-    problem = module("ledger_transcript").transcript_problem(found)
+    found = FIXTURES.read(name)
+    problem = lab_module("ledger_transcript").transcript_problem(found)
     if problem:
-        stop(f"{name}: {problem}. {get_back(name)}")
+        stop(f"{name}: {problem}. {FIXTURES.get_back(name)}")
     return found
 
 
@@ -70,7 +42,7 @@ def assumed(name: str, **changes: Any) -> dict[str, Any]:
 
 def refusal(document: Any, name: str) -> str:
     """Give the text of the gate's refusal, or stop with what happened in its place."""
-    gate = module("assumption_gate")
+    gate = lab_module("assumption_gate")
     try:
         gate.assert_tool_args_sourced(document)
     except gate.AssumptionGateError as error:
@@ -82,7 +54,7 @@ def refusal(document: Any, name: str) -> str:
 
 
 def accepted(document: Any, name: str) -> None:
-    gate = module("assumption_gate")
+    gate = lab_module("assumption_gate")
     try:
         value = gate.assert_tool_args_sourced(document)
     except gate.AssumptionGateError as error:
@@ -103,7 +75,7 @@ def expect_said(document: Any, name: str, text: str) -> None:
 
 
 def answers() -> dict[str, str]:
-    rows = read("invented_value.json")
+    rows = FIXTURES.read("invented_value.json")
     rows = rows if isinstance(rows, dict) else {}
     found = {
         name: row.get("answer") if isinstance(row, dict) else None for name, row in rows.items()
@@ -117,7 +89,7 @@ def answers() -> dict[str, str]:
 
 
 def calls() -> list[dict[str, Any]]:
-    return module("ledger_agent").run(transcript("missing_id_transcript.json"))
+    return lab_module("ledger_agent").run(transcript("missing_id_transcript.json"))
 
 
 def test_every_question_about_the_run_is_answered() -> None:
@@ -132,7 +104,7 @@ def test_the_value_that_is_named_stands_in_no_source() -> None:
     value = answers()["value"]
     if not any(value in call["args"].values() for call in calls()):
         stop(f"No call of the run has the argument value {value!r}.")
-    help_ = module("ledger_transcript")
+    help_ = lab_module("ledger_transcript")
     said = transcript("missing_id_transcript.json")
     sources = [f"user_message:{n}" for n in range(len(help_.user_messages(said)))]
     sources += [pointer for pointer, _ in help_.result_values(said)]
@@ -149,7 +121,7 @@ def test_the_call_and_the_write_that_are_named_use_the_value() -> None:
     ]
     if said["first_call"] not in [number for number, _ in using[:1]]:
         stop(f"Call {said['first_call']} is not the first call with {said['value']!r}.")
-    writes = module("assumption_gate").WRITE_TOOLS
+    writes = lab_module("assumption_gate").WRITE_TOOLS
     if said["write"] not in [tool for _, tool in using if tool in writes]:
         stop(f"{said['write']} is no write tool, or was not given {said['value']!r}.")
 
@@ -157,30 +129,18 @@ def test_the_call_and_the_write_that_are_named_use_the_value() -> None:
 # Block 2: ledger schema
 
 
-def schema_errors(document: Any) -> list[str]:
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
-
-    schema = read("lab/ledger.schema.json")
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        stop(f"ledger.schema.json, at {error.json_path}: {error.message}.")
-    errors = Draft202012Validator(schema).iter_errors(document)
-    return [f"{error.json_path}: {error.message}" for error in errors]
-
-
 def expect_schema_refusal(document: Any, what: str) -> None:
-    if schema_errors(ledger(claim())):
-        stop(f"Your schema refuses a good ledger: {schema_errors(ledger(claim()))[0]}.")
-    if not schema_errors(document):
+    errors = FIXTURES.schema_errors(SCHEMA, ledger(claim()))
+    if errors:
+        stop(f"Your schema refuses a good ledger: {errors[0]}.")
+    if not FIXTURES.schema_errors(SCHEMA, document):
         stop(f"Your schema accepts a ledger {what}.")
 
 
 def test_the_schema_accepts_the_ledgers_that_you_were_given() -> None:
     """The schema has nothing to say about the two ledgers that nobody edits."""
     for name in ("ticket_update_assumed_assignee.json", "ticket_update_two_sourced.json"):
-        errors = schema_errors(read(name))
+        errors = FIXTURES.schema_errors(SCHEMA, FIXTURES.read(name))
         if errors:
             stop(f"Your schema refuses {name}, at {errors[0]}.")
 
@@ -188,7 +148,7 @@ def test_the_schema_accepts_the_ledgers_that_you_were_given() -> None:
 def test_the_schema_knows_the_five_tags_and_no_other() -> None:
     """tag is one of observed, retrieved, user, derived, assumed."""
     for tag in ("observed", "retrieved", "user", "derived", "assumed"):
-        errors = schema_errors(ledger(claim(tag=tag)))
+        errors = FIXTURES.schema_errors(SCHEMA, ledger(claim(tag=tag)))
         if errors:
             stop(f"Your schema refuses the tag {tag}: {errors[0]}.")
     for tag in ("guess", "Assumed", "", None):
@@ -245,15 +205,15 @@ def claims_of(document: Any) -> list[dict[str, Any]]:
 def test_each_label_leads_to_its_value() -> None:
     """In labelled_ledger.json a pointer leads to its value, and an assumption has no pointer."""
     name = "labelled_ledger.json"
-    said, document = transcript("support_transcript.json"), read(name)
+    said, document = transcript("support_transcript.json"), FIXTURES.read(name)
     if [(row.get("name"), row.get("value")) for row in claims_of(document)] != LABELLED:
-        stop(f"{name} does not have its four claims with their values. {get_back(name)}")
+        stop(f"{name} does not have its four claims with their values. {FIXTURES.get_back(name)}")
     for row in claims_of(document):
         expect_right_label(row, said)
 
 
 def expect_right_label(row: dict[str, Any], said: Any) -> None:
-    help_ = module("ledger_transcript")
+    help_ = lab_module("ledger_transcript")
     name, value, tag = (row.get(key) for key in ("name", "value", "tag"))
     pointer = row.get("source_pointer")
     begins = {"user": "user_message:", "retrieved": "tools."}
@@ -278,16 +238,18 @@ def expect_right_label(row: dict[str, Any], said: Any) -> None:
 def test_the_gate_refuses_the_assumed_assignee_and_names_it() -> None:
     """ticket_update_assumed_assignee.json is refused, and the text names assignee_email."""
     name = "ticket_update_assumed_assignee.json"
-    document = read(name)
+    document = FIXTURES.read(name)
     tags = [row.get("tag") for row in claims_of(document) if row.get("name") == "assignee_email"]
     if tags != ["assumed"]:
-        stop(f"{name} is not the refused ledger any more; repair its copy. {get_back(name)}")
+        stop(
+            f"{name} is not the refused ledger any more; repair its copy. {FIXTURES.get_back(name)}"
+        )
     expect_said(document, name, "refusing ticket.update: assignee_email is tagged 'assumed'")
 
 
 def test_the_gate_lets_a_sourced_call_go() -> None:
     """Where every argument has a source, the gate returns nothing."""
-    accepted(read("ticket_update_two_sourced.json"), "ticket_update_two_sourced.json")
+    accepted(FIXTURES.read("ticket_update_two_sourced.json"), "ticket_update_two_sourced.json")
 
 
 REFUSALS: dict[str, dict[str, Any]] = {
@@ -367,8 +329,10 @@ def test_a_tool_that_nobody_listed_counts_as_a_write() -> None:
 def test_the_repaired_ledger_goes_through() -> None:
     """ticket_update_sourced_assignee.json goes through; red until you have repaired it."""
     name = "ticket_update_sourced_assignee.json"
-    document = read(name)
-    if isinstance(document, dict) and document == read("ticket_update_assumed_assignee.json"):
+    document = FIXTURES.read(name)
+    if isinstance(document, dict) and document == FIXTURES.read(
+        "ticket_update_assumed_assignee.json"
+    ):
         stop(f"{name} is still a copy of the refused ledger. Repair it; leave the gate as it is.")
     accepted(document, name)
 
@@ -378,7 +342,7 @@ def test_the_repaired_ledger_goes_through() -> None:
 
 def pending(name: str, tool: str) -> dict[str, Any]:
     """Give the arguments of a fixture's pending tool, or stop where it is another tool."""
-    document = read(name)
+    document = FIXTURES.read(name)
     call = document.get("pending_tool") if isinstance(document, dict) else None
     args = call.get("args") if isinstance(call, dict) else None
     if not isinstance(args, dict) or call.get("name") != tool:
@@ -389,47 +353,47 @@ def pending(name: str, tool: str) -> dict[str, Any]:
 def test_the_missing_pointer_is_refused_by_your_gate() -> None:
     """Exercise A: missing_pointer_last_status.json is refused with the message for a pointer."""
     name = "missing_pointer_last_status.json"
-    expect_said(read(name), name, "last_status tag 'retrieved' requires source_pointer")
+    expect_said(FIXTURES.read(name), name, "last_status tag 'retrieved' requires source_pointer")
 
 
 def test_the_read_goes_through_your_gate() -> None:
     """Exercise B: ticket_get_reads.json reads one ticket, and an assumption stays open in it."""
     name = "ticket_get_reads.json"
     pending(name, "ticket.get")
-    accepted(read(name), name)
+    accepted(FIXTURES.read(name), name)
 
 
 def test_the_derived_bucket_goes_through_your_gate() -> None:
     """Exercise B: sla_bucket_derived.json writes a bucket whose pointer names its inputs."""
     name = "sla_bucket_derived.json"
     if "sla_bucket" not in pending(name, "ticket.update"):
-        stop(f"{name} does not pass sla_bucket any more. {get_back(name)}")
-    rows = [row for row in claims_of(read(name)) if row.get("name") == "sla_bucket"]
+        stop(f"{name} does not pass sla_bucket any more. {FIXTURES.get_back(name)}")
+    rows = [row for row in claims_of(FIXTURES.read(name)) if row.get("name") == "sla_bucket"]
     pointer = str(rows[0].get("source_pointer")) if rows else ""
     if not re.fullmatch(r"derive\.\w+\(last_status, ?opened_at\)", pointer):
         stop(
             f"The pointer of sla_bucket is {pointer!r}; it has the form derive.NAME(input, input)."
         )
-    accepted(read(name), name)
+    accepted(FIXTURES.read(name), name)
 
 
 def test_the_file_is_written_through_your_gate() -> None:
     """Exercise B: fs_write_reply.json writes a file, each argument with a claim of its own."""
     name = "fs_write_reply.json"
     if "path" not in pending(name, "fs.write"):
-        stop(f"{name} does not pass a path any more. {get_back(name)}")
-    tags = {row.get("name"): row.get("tag") for row in claims_of(read(name))}
+        stop(f"{name} does not pass a path any more. {FIXTURES.get_back(name)}")
+    tags = {row.get("name"): row.get("tag") for row in claims_of(FIXTURES.read(name))}
     for field, tag in (("path", "user"), ("body", "observed")):
         if tags.get(field) != tag:
             stop(f"In {name} the tag of {field} is {tags.get(field)!r}; who supplied it?")
-    accepted(read(name), name)
+    accepted(FIXTURES.read(name), name)
 
 
 def test_your_gate_agrees_with_your_policy_table() -> None:
     """Each row of policy_table.json says allow or reject, and your gate says the same."""
-    rows = read("policy_table.json")
+    rows = FIXTURES.read("policy_table.json")
     if not isinstance(rows, dict) or len(rows) != 5:
-        stop(f"It does not have its five rows any more. {get_back('policy_table.json')}")
+        stop(f"It does not have its five rows any more. {FIXTURES.get_back('policy_table.json')}")
     for name, row in rows.items():
         word = row.get("result") if isinstance(row, dict) else None
         if word not in ("allow", "reject"):
@@ -454,10 +418,10 @@ def replayed(name: str, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def board() -> dict[str, dict[str, Any]]:
-    rows = read("board.json")
+    rows = FIXTURES.read("board.json")
     good = isinstance(rows, dict) and all(isinstance(row, dict) for row in rows.values())
     if not good or len(rows) != 7:
-        stop(f"It does not have its seven rows any more. {get_back('board.json')}")
+        stop(f"It does not have its seven rows any more. {FIXTURES.get_back('board.json')}")
     return rows
 
 
@@ -471,7 +435,7 @@ def test_every_row_of_the_board_is_decided() -> None:
 
 def test_two_fields_that_never_may_are_named() -> None:
     """never_assumed of debrief.json names two fields of the board that may not stay assumed."""
-    document = read("debrief.json")
+    document = FIXTURES.read("debrief.json")
     names = document.get("never_assumed") if isinstance(document, dict) else None
     rows = board()
     if not isinstance(names, list) or len({str(name) for name in names}) < 2:
@@ -485,7 +449,7 @@ def test_two_fields_that_never_may_are_named() -> None:
 
 def test_one_refused_call_is_explained_in_one_sentence() -> None:
     """rejected_call of debrief.json names the tool and the argument of a ledger you saw refused."""
-    document = read("debrief.json")
+    document = FIXTURES.read("debrief.json")
     sentence = document.get("rejected_call") if isinstance(document, dict) else None
     if not isinstance(sentence, str) or len(sentence.split()) < 6:
         stop("rejected_call of debrief.json is no sentence yet.")
@@ -499,7 +463,7 @@ def test_one_refused_call_is_explained_in_one_sentence() -> None:
         stop(
             "rejected_call does not name the tool ticket.update and the argument that was at fault."
         )
-    refusal(read(named[0]), named[0])
+    refusal(FIXTURES.read(named[0]), named[0])
 
 
 # Station: extraction
@@ -523,16 +487,16 @@ def test_what_stands_nowhere_stays_assumed() -> None:
 
 def test_the_committed_claims_lead_to_their_values() -> None:
     """The claims in extracted_ledger.json meet the same test, whoever made them."""
-    document = read("extracted_ledger.json")
+    document = FIXTURES.read("extracted_ledger.json")
     if not claims_of(document):
         stop("extracted_ledger.json has no claims yet.")
     expect_grounded(document["claims"])
 
 
 def extracted() -> list[dict[str, Any]]:
-    extraction = module("extract_claims")
+    extraction = lab_module("extract_claims")
     try:
-        claims = extraction.extract_request(read("extraction_request.json"))
+        claims = extraction.extract_request(FIXTURES.read("extraction_request.json"))
     except Exception as error:
         stop(f"extract_request raises {type(error).__name__}: {error}")
     expect_grounded(claims)
@@ -551,7 +515,7 @@ def expect_grounded(claims: Any) -> None:
 
 def test_the_checks_see_the_transcript_that_the_request_holds() -> None:
     """extraction_request.json holds the transcript of support_transcript.json."""
-    request = read("extraction_request.json")
+    request = FIXTURES.read("extraction_request.json")
     inside = request.get("transcript") if isinstance(request, dict) else None
-    if inside != read("support_transcript.json"):
-        stop(f"It holds another transcript. {get_back('extraction_request.json')}")
+    if inside != FIXTURES.read("support_transcript.json"):
+        stop(f"It holds another transcript. {FIXTURES.get_back('extraction_request.json')}")

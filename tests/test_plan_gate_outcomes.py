@@ -3,16 +3,15 @@
 The grader runs its own copy of this file. Your own tests belong into ``test_plan_gate.py``.
 """
 
-import importlib
-import json
 import logging
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-FIXTURES = ROOT / "fixtures" / "plan_gate"
+from lab.outcomes import Fixtures, lab_module, stop
+
+FIXTURES = Fixtures("plan_gate")
+SCHEMA = "lab/agent_plan.schema.json"
 # The tool card of notebook 1: JSON type, and who may supply the value.
 CARD = {
     "account_id": ("string", ["user"]),
@@ -21,35 +20,14 @@ CARD = {
 }
 
 
-def read(name: str) -> Any:
-    path = ROOT / name if "/" in name else FIXTURES / name
-    try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError:
-        stop(f"{path.name} is missing.")
-    except ValueError as error:
-        stop(f"{path.name} is not JSON: {error}.")
-
-
 def sourced_plan() -> dict[str, Any]:
     """Give a fresh copy of valid_plan.json, or stop where it is not the plan it was."""
-    plan = read("valid_plan.json")
+    plan = FIXTURES.read("valid_plan.json")
     try:
         plan["facts"][0]["source"], plan["steps"][0]["args"], plan["steps"][0]["on_failure"]
     except (TypeError, KeyError, IndexError):
-        stop("valid_plan.json is not what it was. Get it back: git checkout -- fixtures/plan_gate")
+        stop(f"valid_plan.json is not what it was. {FIXTURES.get_back('valid_plan.json')}")
     return plan
-
-
-def stop(message: str) -> None:
-    pytest.fail(message, pytrace=False)
-
-
-def gate_module() -> Any:
-    try:
-        return importlib.import_module("lab.plan_gate")
-    except (Exception, SystemExit) as error:
-        stop(f"lab/plan_gate.py cannot be imported: {type(error).__name__}: {error}")
 
 
 # What to look at when a plan gets past a stage, or breaks it.
@@ -66,7 +44,7 @@ STAGES = {
 
 def refusal(plan: Any, name: str, stage: str, inventory: Any = None) -> Any:
     """Give the gate's refusal of a plan, or stop with what happened in its place."""
-    module = gate_module()
+    module = lab_module("plan_gate")
     try:
         module.gate_plan(plan, inventory)
     except module.PlanRejected as error:
@@ -79,7 +57,7 @@ def refusal(plan: Any, name: str, stage: str, inventory: Any = None) -> Any:
 
 def accepted(plan: Any, name: str, inventory: Any = None) -> Any:
     """Give the gate's verdict on a plan that it accepts, or stop with the refusal."""
-    module = gate_module()
+    module = lab_module("plan_gate")
     try:
         return module.gate_plan(plan, inventory)
     except module.PlanRejected as error:
@@ -94,20 +72,10 @@ def expect_named(error: Any, name: str, *parts: str) -> None:
         stop(f"The refusal of {name} does not name {' and '.join(missing)}: {error}")
 
 
-def schema_errors(plan: Any) -> list[str]:
-    from jsonschema import Draft202012Validator
-
-    schema = read("lab/agent_plan.schema.json")
-    return [
-        f"{list(e.absolute_path)}: {e.message}"
-        for e in Draft202012Validator(schema).iter_errors(plan)
-    ]
-
-
 def expect_schema_refusal(plan: Any, what: str) -> None:
-    if schema_errors(sourced_plan()):
+    if FIXTURES.schema_errors(SCHEMA, sourced_plan()):
         stop("Your schema refuses valid_plan.json, so its other refusals say nothing yet.")
-    if not schema_errors(plan):
+    if not FIXTURES.schema_errors(SCHEMA, plan):
         stop(f"Your schema accepts valid_plan.json {what}.")
 
 
@@ -115,7 +83,7 @@ def expect_schema_refusal(plan: Any, what: str) -> None:
 
 
 def credit_tool() -> dict[str, Any]:
-    inventory = read("inventory.json")
+    inventory = FIXTURES.read("inventory.json")
     tools = inventory.get("tools") if isinstance(inventory, dict) else None
     tool = tools.get("create_support_credit") if isinstance(tools, dict) else None
     if not isinstance(tool, dict):
@@ -125,7 +93,7 @@ def credit_tool() -> dict[str, Any]:
 
 def test_the_inventory_has_the_form_that_the_gate_reads() -> None:
     """inventory.json fits lab/inventory.schema.json: tools, required_args, type, sources."""
-    problems = importlib.import_module("lab.inventory").inventory_problems(read("inventory.json"))
+    problems = lab_module("inventory").inventory_problems(FIXTURES.read("inventory.json"))
     if problems:
         stop(f"inventory.json does not have its form yet: {problems[0]}")
 
@@ -161,21 +129,12 @@ def test_the_inventory_lists_what_survives_a_crash() -> None:
 
 def test_the_schema_is_a_valid_schema() -> None:
     """agent_plan.schema.json is itself a draft 2020-12 schema, titled AgentPlan."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
-
-    schema = read("lab/agent_plan.schema.json")
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        stop(f"agent_plan.schema.json, at {error.json_path}: {error.message}.")
-    if not isinstance(schema, dict) or schema.get("title") != "AgentPlan":
-        stop("agent_plan.schema.json is not titled AgentPlan.")
+    FIXTURES.expect_schema(SCHEMA, "AgentPlan")
 
 
 def test_the_schema_accepts_the_sourced_plan() -> None:
     """The schema has nothing to say about valid_plan.json."""
-    errors = schema_errors(read("valid_plan.json"))
+    errors = FIXTURES.schema_errors(SCHEMA, FIXTURES.read("valid_plan.json"))
     if errors:
         stop(f"Your schema refuses valid_plan.json: {errors[0]}")
 
@@ -317,9 +276,9 @@ def test_a_refused_plan_leaves_no_tool_log_line(caplog: pytest.LogCaptureFixture
     """The dry run logs the tools of an accepted plan, and not one of a refused plan."""
     refusal(invented_plan(), "a plan whose account_id equals no fact", "bindings")
     accepted(sourced_plan(), "valid_plan.json")
-    dry_run = importlib.import_module("lab.dry_run").dry_run
+    dry_run = lab_module("dry_run").dry_run
     caplog.set_level(logging.INFO)
-    with pytest.raises(gate_module().PlanRejected):
+    with pytest.raises(lab_module("plan_gate").PlanRejected):
         dry_run(invented_plan())
     if caplog.records:
         stop(f"A refused plan left a log line: {caplog.records[0].getMessage()}")
@@ -330,22 +289,14 @@ def test_a_refused_plan_leaves_no_tool_log_line(caplog: pytest.LogCaptureFixture
 # Block 3: tests
 
 
-def expect_differences(name: str, *places: str) -> None:
-    differences = importlib.import_module("lab.strict_json").differences
-    found = differences(read("valid_plan.json"), read(name))
-    if found != list(places):
-        shown, wanted = ", ".join(found) or "nowhere", " and ".join(places)
-        stop(f"{name} and valid_plan.json differ at: {shown}. They must differ only at {wanted}.")
-
-
 def test_the_assumed_plan_differs_only_in_the_account_of_its_step() -> None:
     """assumed_plan.json and valid_plan.json differ in args.account_id, and in no fact."""
-    expect_differences("assumed_plan.json", "/steps/0/args/account_id")
+    FIXTURES.expect_differences("assumed_plan.json", "valid_plan.json", "/steps/0/args/account_id")
 
 
 def test_the_live_plan_differs_only_in_its_flag() -> None:
     """live_plan.json and valid_plan.json differ in dry_run, and nowhere else."""
-    expect_differences("live_plan.json", "/dry_run")
+    FIXTURES.expect_differences("live_plan.json", "valid_plan.json", "/dry_run")
 
 
 # Block 4: break it on purpose
@@ -354,12 +305,14 @@ def test_the_live_plan_differs_only_in_its_flag() -> None:
 def test_the_rounded_credit_is_refused_by_your_gate() -> None:
     """Your gate refuses rounded_credit_plan.json and names step_1 and amount_usd."""
     name = "rounded_credit_plan.json"
-    expect_named(refusal(read(name), name, "bindings"), name, "step_1", "amount_usd")
+    expect_named(refusal(FIXTURES.read(name), name, "bindings"), name, "step_1", "amount_usd")
 
 
 def test_the_notification_with_a_sourced_address_is_accepted_by_your_gate() -> None:
     """Your gate, with your inventory, accepts notify_plan.json and its two tools."""
-    verdict = accepted(read("notify_plan.json"), "notify_plan.json", read("inventory.json"))
+    verdict = accepted(
+        FIXTURES.read("notify_plan.json"), "notify_plan.json", FIXTURES.read("inventory.json")
+    )
     tools = verdict.get("tools") if isinstance(verdict, dict) else None
     if tools != ["create_support_credit", "notify_account_email"]:
         stop(f"notify_plan.json does not have the two tools: {verdict}")
@@ -368,16 +321,16 @@ def test_the_notification_with_a_sourced_address_is_accepted_by_your_gate() -> N
 def test_the_notification_without_an_address_is_refused_by_your_gate() -> None:
     """Your gate, with your inventory, refuses notify_without_email_plan.json and names email."""
     name = "notify_without_email_plan.json"
-    error = refusal(read(name), name, "inventory", read("inventory.json"))
+    error = refusal(FIXTURES.read(name), name, "inventory", FIXTURES.read("inventory.json"))
     expect_named(error, name, "missing required arg email")
 
 
 def test_the_reject_strings_are_in_the_lab_notes() -> None:
     """lab_notes.json holds what your gate said to the two refused plans of this block."""
-    notes = read("lab_notes.json")
+    notes = FIXTURES.read("lab_notes.json")
     for name in ("rounded_credit_plan.json", "notify_without_email_plan.json"):
         said = notes.get(name) if isinstance(notes, dict) else None
-        text = str(refusal(read(name), name, "inventory", read("inventory.json")))
+        text = str(refusal(FIXTURES.read(name), name, "inventory", FIXTURES.read("inventory.json")))
         if not isinstance(said, str) or said.strip() not in text or not said.strip():
             stop(f"lab_notes.json does not hold, under {name}, what your gate says: {text}")
 
@@ -387,20 +340,14 @@ def test_the_reject_strings_are_in_the_lab_notes() -> None:
 
 def test_every_row_of_the_limits_is_decided() -> None:
     """Each row of limits.json says "refuses" or "passes" under gate."""
-    rows = read("limits.json")
-    if not isinstance(rows, dict) or not rows:
-        stop("limits.json has no rows. Get them back: git checkout -- fixtures/plan_gate")
-    words = {name: row.get("gate") if isinstance(row, dict) else None for name, row in rows.items()}
-    open_rows = [name for name, word in words.items() if word not in ("refuses", "passes")]
-    if open_rows:
-        first = open_rows[0]
-        said = f"{first} says {words[first]!r}; write refuses or passes"
-        stop(f"{len(open_rows)} of {len(rows)} rows of limits.json are open: {said}.")
+    FIXTURES.expect_words("limits.json", "gate", ("refuses", "passes"))
 
 
 def test_your_gate_accepts_a_plan_that_is_wrong() -> None:
     """Your gate accepts accepted_but_wrong_plan.json, which credits another account."""
     name = "accepted_but_wrong_plan.json"
-    plan = read(name)
-    expect_differences(name, "/facts/0/value", "/steps/0/args/account_id")
+    plan = FIXTURES.read(name)
+    FIXTURES.expect_differences(
+        name, "valid_plan.json", "/facts/0/value", "/steps/0/args/account_id"
+    )
     accepted(plan, name)

@@ -3,8 +3,6 @@
 The grader runs its own copy of this file. Your own tests belong into ``test_plan_record.py``.
 """
 
-import importlib
-import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +10,10 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-FIXTURES = ROOT / "fixtures" / "plan_record"
+from lab.outcomes import Fixtures, lab_module, stop
+
+FIXTURES = Fixtures("plan_record")
+SCHEMA = "lab/plan_record.schema.json"
 HOMES = ("assistant_text", "write_plan", "file_on_disk")
 HOME_WORDS = ("yes", "no", "only_if_reread", "by_convention")
 PRICES = ("nothing", "one_call", "write_and_reread")
@@ -25,27 +25,6 @@ RULES = {
     "targets": "Is a step that is no read and has no targets a problem of its own?",
     "finer": "Does check add what finer_problems(step, owned) yields for each step?",
 }
-
-
-def read(name: str) -> Any:
-    path = ROOT / name if "/" in name else FIXTURES / name
-    try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError:
-        stop(f"{path.name} is missing.")
-    except ValueError as error:
-        stop(f"{path.name} is not JSON: {error}.")
-
-
-def stop(message: str) -> None:
-    pytest.fail(message, pytrace=False)
-
-
-def gate_module() -> Any:
-    try:
-        return importlib.import_module("lab.plan_record")
-    except (Exception, SystemExit) as error:
-        stop(f"lab/plan_record.py cannot be imported: {type(error).__name__}: {error}")
 
 
 def plan(**changes: Any) -> dict[str, Any]:
@@ -70,9 +49,9 @@ def plan(**changes: Any) -> dict[str, Any]:
 
 def problems_of(document: Any, name: str) -> list[str]:
     """Give what the pair's check says to a plan, or stop with what happened in its place."""
-    module = gate_module()
+    module = lab_module("plan_record")
     try:
-        problems = module.check(document, read("policy.json"))
+        problems = module.check(document, FIXTURES.read("policy.json"))
     except Exception as error:
         stop(f"check raises {type(error).__name__}: {error} for {name}, and returns no list.")
     if not isinstance(problems, list) or not all(isinstance(text, str) for text in problems):
@@ -99,83 +78,44 @@ def expect_clean(document: Any, name: str) -> None:
 # Block 1: incident
 
 
-def rows_of(name: str) -> dict[str, Any]:
-    rows = read(name)
-    if (
-        not isinstance(rows, dict)
-        or not rows
-        or not all(isinstance(r, dict) for r in rows.values())
-    ):
-        stop(f"{name} has lost its rows. Get them back: git checkout -- fixtures/plan_record")
-    return rows
-
-
-def expect_words(
-    name: str, column: str, words: tuple[str, ...], keys: list[str] | None = None
-) -> None:
-    rows = {key: row for key, row in rows_of(name).items() if keys is None or key in keys}
-    open_rows = [key for key, row in rows.items() if row.get(column) not in words]
-    if open_rows:
-        said = f"{open_rows[0]} says {rows[open_rows[0]].get(column)!r} under {column}"
-        shown = ", ".join(words)
-        stop(f"{len(open_rows)} of {len(rows)} rows of {name} are open: {said}. Write: {shown}.")
-
-
 def test_every_question_about_the_prose_has_an_answer() -> None:
     """Each row of incident.json says "yes" or "no" under answer."""
-    expect_words("incident.json", "answer", ("yes", "no"))
+    FIXTURES.expect_words("incident.json", "answer", ("yes", "no"))
 
 
 def test_every_home_of_a_plan_is_described() -> None:
     """Each row of where_a_plan_lives.json has one of its words in each of three columns."""
     for column in HOMES:
-        rows = rows_of("where_a_plan_lives.json")
-        expect_words("where_a_plan_lives.json", column, HOME_WORDS, [*rows.keys() - {"price"}])
-        expect_words("where_a_plan_lives.json", column, PRICES, ["price"])
+        rows = FIXTURES.rows("where_a_plan_lives.json")
+        FIXTURES.expect_words(
+            "where_a_plan_lives.json", column, HOME_WORDS, [*rows.keys() - {"price"}]
+        )
+        FIXTURES.expect_words("where_a_plan_lives.json", column, PRICES, ["price"])
 
 
 # Block 2: contract
 
 
-def schema_errors(document: Any) -> list[str]:
-    from jsonschema import Draft202012Validator
-
-    schema = read("lab/plan_record.schema.json")
-    return [
-        f"{list(e.absolute_path)}: {e.message}"
-        for e in Draft202012Validator(schema).iter_errors(document)
-    ]
-
-
 def expect_schema_refusal(document: Any, what: str) -> None:
-    if schema_errors(plan()):
+    if FIXTURES.schema_errors(SCHEMA, plan()):
         stop("Your schema refuses march_plan.json, so its other refusals say nothing yet.")
-    if not schema_errors(document):
+    if not FIXTURES.schema_errors(SCHEMA, document):
         stop(f"Your schema accepts a plan {what}.")
 
 
 def test_the_schema_is_a_valid_schema() -> None:
     """plan_record.schema.json is itself a draft 2020-12 schema, titled PlanRecord."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
-
-    schema = read("lab/plan_record.schema.json")
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        stop(f"plan_record.schema.json, at {error.json_path}: {error.message}.")
-    if not isinstance(schema, dict) or schema.get("title") != "PlanRecord":
-        stop("plan_record.schema.json is not titled PlanRecord.")
+    FIXTURES.expect_schema(SCHEMA, "PlanRecord")
 
 
 def test_the_schema_accepts_a_checkable_plan() -> None:
     """The schema has nothing to say about march_plan.json, nor about a step without targets."""
     for document, name in (
-        (read("march_plan.json"), "march_plan.json"),
+        (FIXTURES.read("march_plan.json"), "march_plan.json"),
         (plan(targets=None), "a step without targets, which the checker is there for"),
         (plan(targets=[]), "a step with an empty list of targets"),
     ):
-        errors = schema_errors(document)
+        errors = FIXTURES.schema_errors(SCHEMA, document)
         if errors:
             stop(f"Your schema refuses {name}: {errors[0]}")
 
@@ -215,7 +155,7 @@ FROM = {
 
 def test_the_incidents_step_2_is_there_and_names_its_target() -> None:
     """Step 2 of incident_plan.json has the call of the log, its effect and its target."""
-    found = read("incident_plan.json")
+    found = FIXTURES.read("incident_plan.json")
     steps = found.get("steps") if isinstance(found, dict) else None
     rows = [row for row in steps if isinstance(row, dict)] if isinstance(steps, list) else []
     step = next((row for row in rows if row.get("n") == 2), None)
@@ -236,15 +176,17 @@ def test_the_incidents_step_2_is_there_and_names_its_target() -> None:
 
 def test_check_has_nothing_against_a_safe_plan() -> None:
     """check gives an empty list for march_plan.json, and for a plan that reads the ledger."""
-    expect_clean(read("march_plan.json"), "march_plan.json")
+    expect_clean(FIXTURES.read("march_plan.json"), "march_plan.json")
     expect_clean(plan(), "a plan that reads ledger.charges and writes staging.lines")
 
 
 def test_check_refuses_a_tool_that_is_not_there() -> None:
     """impossible_tool_plan.json: step 3: no such tool 'notify_customer'."""
     name = "impossible_tool_plan.json"
-    expect_problem(read(name), name, "step 3: no such tool 'notify_customer'", "tool")
-    more = [text for text in problems_of(read(name), name) if text.startswith("step 3: ")][1:]
+    expect_problem(FIXTURES.read(name), name, "step 3: no such tool 'notify_customer'", "tool")
+    more = [text for text in problems_of(FIXTURES.read(name), name) if text.startswith("step 3: ")][
+        1:
+    ]
     if more:
         stop(f"For {name} check goes on after the missing tool: {more[0]}. Use continue there.")
 
@@ -252,13 +194,17 @@ def test_check_refuses_a_tool_that_is_not_there() -> None:
 def test_check_refuses_a_destructive_tool_declared_as_read() -> None:
     """mislabelled_effect_plan.json: step 2: warehouse.truncate declared as read."""
     name = "mislabelled_effect_plan.json"
-    expect_problem(read(name), name, "step 2: warehouse.truncate declared as read", "effect")
+    expect_problem(
+        FIXTURES.read(name), name, "step 2: warehouse.truncate declared as read", "effect"
+    )
 
 
 def test_check_refuses_an_effect_milder_than_the_tools_own() -> None:
     """missed_by_effect_plan.json: step 1: credits.issue is money, declared as read."""
     name = "missed_by_effect_plan.json"
-    expect_problem(read(name), name, "step 1: credits.issue is money, declared as read", "effect")
+    expect_problem(
+        FIXTURES.read(name), name, "step 1: credits.issue is money, declared as read", "effect"
+    )
     name = "a plan that loads and calls it a read"
     wanted = "step 2: warehouse.load is write, declared as read"
     expect_problem(plan(effect="read"), name, wanted, "effect")
@@ -282,7 +228,7 @@ def test_check_refuses_a_protected_target() -> None:
 def test_check_refuses_a_write_without_targets() -> None:
     """no_targets_plan.json, and the same with an empty list: names no targets."""
     name = "no_targets_plan.json"
-    expect_problem(read(name), name, "step 2: warehouse.load names no targets", "targets")
+    expect_problem(FIXTURES.read(name), name, "step 2: warehouse.load names no targets", "targets")
     document = plan(args={}, targets=[])
     name = "a plan with an empty list of targets"
     expect_problem(document, name, "step 2: warehouse.load names no targets", "targets")
@@ -294,14 +240,16 @@ def test_check_asks_for_the_finer_rules() -> None:
     wanted = "step 2: args name billing.runs, which targets leave out"
     expect_problem(document, "a plan whose argument names another table", wanted, "finer")
     name = "money_without_cap_plan.json"
-    expect_problem(read(name), name, "step 1: refunds.pay has no cap in the policy", "finer")
+    expect_problem(
+        FIXTURES.read(name), name, "step 1: refunds.pay has no cap in the policy", "finer"
+    )
 
 
 def test_the_closed_hole_is_in_the_lab_notes() -> None:
     """lab_notes.json holds what your check says to no_targets_plan.json."""
-    notes = read("lab_notes.json")
+    notes = FIXTURES.read("lab_notes.json")
     said = notes.get("no_targets_plan.json") if isinstance(notes, dict) else None
-    text = "; ".join(problems_of(read("no_targets_plan.json"), "no_targets_plan.json"))
+    text = "; ".join(problems_of(FIXTURES.read("no_targets_plan.json"), "no_targets_plan.json"))
     if not isinstance(said, str) or said.strip() not in text or not said.strip():
         stop(f"lab_notes.json does not hold, under no_targets_plan.json, what check says: {text}")
 
@@ -315,9 +263,9 @@ BAD = plan(args={"table": "ledger.charges"}, targets=["ledger.charges"])
 @pytest.fixture
 def record() -> Iterator[Any]:
     """Give an empty plan record in a folder that goes away again."""
-    module = gate_module()
+    module = lab_module("plan_record")
     with tempfile.TemporaryDirectory() as folder:
-        yield module.PlanRecord(Path(folder) / "record.jsonl", read("policy.json"))
+        yield module.PlanRecord(Path(folder) / "record.jsonl", FIXTURES.read("policy.json"))
 
 
 def write(record: Any, *documents: Any) -> list[Any]:
@@ -383,18 +331,10 @@ def test_an_accepted_plan_begins_a_new_count(record: Any) -> None:
 
 def test_your_check_has_nothing_against_the_repaired_plan() -> None:
     """repaired_plan.json is incident_plan.json with another table in step 2, and is clean."""
-    expect_differences(
+    FIXTURES.expect_differences(
         "repaired_plan.json", "incident_plan.json", "/steps/1/args/table", "/steps/1/targets/0"
     )
-    expect_clean(read("repaired_plan.json"), "repaired_plan.json")
-
-
-def expect_differences(name: str, other: str, *places: str) -> None:
-    differences = importlib.import_module("lab.strict_json").differences
-    found = differences(read(other), read(name))
-    if found != list(places):
-        shown, wanted = ", ".join(found) or "nowhere", " and ".join(places)
-        stop(f"{name} and {other} differ at: {shown}. They must differ only at {wanted}.")
+    expect_clean(FIXTURES.read("repaired_plan.json"), "repaired_plan.json")
 
 
 # Block 5: debrief
@@ -403,18 +343,18 @@ def expect_differences(name: str, other: str, *places: str) -> None:
 def test_your_check_has_nothing_against_february() -> None:
     """february_for_march_plan.json differs from march_plan.json in the file it gets, and passes."""
     name = "february_for_march_plan.json"
-    expect_differences(name, "march_plan.json", "/steps/0/args/key", "/steps/0/targets/0")
-    expect_clean(read(name), name)
+    FIXTURES.expect_differences(name, "march_plan.json", "/steps/0/args/key", "/steps/0/targets/0")
+    expect_clean(FIXTURES.read(name), name)
 
 
 def test_every_row_of_the_limits_is_decided() -> None:
     """Each row of limits.json says "refuses" or "passes" under gate."""
-    expect_words("limits.json", "gate", ("refuses", "passes"))
+    FIXTURES.expect_words("limits.json", "gate", ("refuses", "passes"))
 
 
 def test_every_question_about_the_trace_has_an_answer() -> None:
     """Each row of trace.json has a text under answer, a number in quotes where one is asked for."""
-    rows = rows_of("trace.json")
+    rows = FIXTURES.rows("trace.json")
     for name, row in rows.items():
         if not isinstance(row.get("answer"), str) or not row["answer"].strip():
             stop(f'{name} in trace.json says {row.get("answer")!r}. Write a text, like "3".')
@@ -424,7 +364,7 @@ def test_every_question_about_the_trace_has_an_answer() -> None:
 
 def test_a_sentence_says_what_a_green_gate_is_no_evidence_of() -> None:
     """lab_notes.json says under green_is_no_proof why safe is not correct, in a whole sentence."""
-    notes = read("lab_notes.json")
+    notes = FIXTURES.read("lab_notes.json")
     said = notes.get("green_is_no_proof") if isinstance(notes, dict) else None
     if not isinstance(said, str) or len(said.split()) < 8:
         stop("lab_notes.json has no sentence of eight words or more under green_is_no_proof.")

@@ -3,15 +3,12 @@
 The grader runs its own copy of this file. Your own tests belong into ``test_result_gate.py``.
 """
 
-import importlib
 import json
-from pathlib import Path
 from typing import Any
 
-import pytest
+from lab.outcomes import Fixtures, lab_module, stop
 
-ROOT = Path(__file__).resolve().parents[1]
-FIXTURES = ROOT / "fixtures" / "result_gate"
+FIXTURES = Fixtures("result_gate")
 TOOL = "inventory.lookup"
 # The card of notebook 1: the rule of each field.
 CARD = {
@@ -33,20 +30,6 @@ DOOR = {
 }
 
 
-def stop(message: str) -> None:
-    pytest.fail(message, pytrace=False)
-
-
-def read(name: str) -> Any:
-    path = ROOT / name if "/" in name else FIXTURES / name
-    try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError:
-        stop(f"{path.name} is missing.")
-    except ValueError as error:
-        stop(f"{path.name} is not JSON: {error}.")
-
-
 def contracts() -> dict[str, Any]:
     """Give the contract as the card has it, so that these checks do not hang on block 2."""
     fields = {"required": [*CARD], "properties": CARD, "additional_properties": False}
@@ -61,16 +44,9 @@ def without(*names: str) -> dict[str, Any]:
     return {key: value for key, value in payload().items() if key not in names}
 
 
-def gate_module() -> Any:
-    try:
-        return importlib.import_module("lab.result_gate")
-    except (Exception, SystemExit) as error:
-        stop(f"lab/result_gate.py cannot be imported: {type(error).__name__}: {error}")
-
-
 def validated(tool: Any, result: Any, name: str, rules: Any = None) -> Any:
     """Give what the gate returns for a result that it must accept, or stop with what happened."""
-    gate = gate_module()
+    gate = lab_module("result_gate")
     try:
         return gate.validate_tool_result(tool, result, rules or contracts())
     except gate.ResultGateError as error:
@@ -81,7 +57,7 @@ def validated(tool: Any, result: Any, name: str, rules: Any = None) -> Any:
 
 def expect_refusal(tool: Any, result: Any, name: str, message: str, rules: Any = None) -> None:
     """Expect ResultGateError with this message in its text, or stop with what happened."""
-    gate = gate_module()
+    gate = lab_module("result_gate")
     try:
         value = gate.validate_tool_result(tool, result, rules or contracts())
     except gate.ResultGateError as error:
@@ -99,11 +75,11 @@ def expect_refusal(tool: Any, result: Any, name: str, message: str, rules: Any =
 
 def test_the_leaked_result_is_written_down() -> None:
     """leak.json holds the leaked event: its name as tool, its content as payload."""
-    call, leak = read("call.json"), read("leak.json")
+    call, leak = FIXTURES.read("call.json"), FIXTURES.read("leak.json")
     try:
-        answer = importlib.import_module("lab.result_tools").call_tool(call)
+        answer = lab_module("result_tools").call_tool(call)
     except (KeyError, TypeError):
-        stop("call.json is not what it was: git checkout -- fixtures/result_gate/call.json")
+        stop(f"call.json is not what it was. {FIXTURES.get_back('call.json')}")
     if not isinstance(leak, dict) or leak.get("tool") != call["tool"]:
         stop("leak.json does not say, under tool, which tool the event is from.")
     said = leak.get("payload")
@@ -121,7 +97,7 @@ def test_the_leaked_result_is_written_down() -> None:
 
 
 def own_contract() -> dict[str, Any]:
-    found = read("lab/tool_contracts.json")
+    found = FIXTURES.read("lab/tool_contracts.json")
     contract = found.get(TOOL) if isinstance(found, dict) else None
     if not isinstance(contract, dict):
         stop(f"tool_contracts.json has no tool {TOOL}.")
@@ -130,9 +106,9 @@ def own_contract() -> dict[str, Any]:
 
 def test_every_row_of_the_decision_table_is_decided() -> None:
     """Each row of decision_table.json says "accept" or "reject" under verdict."""
-    rows = read("decision_table.json")
+    rows = FIXTURES.read("decision_table.json")
     if not isinstance(rows, dict) or len(rows) < 6:
-        stop("decision_table.json has lost rows. Get them back: git checkout -- fixtures")
+        stop(f"decision_table.json has lost rows. {FIXTURES.get_back('decision_table.json')}")
     words = {n: row.get("verdict") if isinstance(row, dict) else None for n, row in rows.items()}
     open_rows = [name for name, word in words.items() if word not in ("accept", "reject")]
     if open_rows:
@@ -173,8 +149,8 @@ def test_the_contract_forbids_what_it_does_not_name() -> None:
 
 def test_the_contracts_have_the_form_that_the_gate_reads() -> None:
     """tool_contracts.json fits lab/tool_contracts.schema.json, and its rules make sense."""
-    found = read("lab/tool_contracts.json")
-    problems = importlib.import_module("lab.result_contracts").contract_problems(found)
+    found = FIXTURES.read("lab/tool_contracts.json")
+    problems = lab_module("result_contracts").contract_problems(found)
     if problems:
         stop(f"tool_contracts.json cannot be used yet: {problems[0]}")
 
@@ -272,7 +248,7 @@ def test_the_gate_reads_the_contract_that_it_is_given() -> None:
 
 def test_the_gate_uses_your_contracts_where_none_are_given() -> None:
     """Without contracts, ALLOWED_TOOLS is used: what you froze in block 2."""
-    gate = gate_module()
+    gate = lab_module("result_gate")
     try:
         clean = gate.validate_tool_result(TOOL, payload())
     except gate.ResultGateError as error:
@@ -299,7 +275,7 @@ def test_the_gate_says_what_is_wrong_first() -> None:
 
 
 def new_memory() -> Any:
-    gate = gate_module()
+    gate = lab_module("result_gate")
     try:
         memory = gate.AgentMemory(contracts())
         events = memory.events
@@ -312,7 +288,7 @@ def new_memory() -> Any:
 
 def appended(memory: Any, result: Any) -> Any:
     """Append a result that must be accepted, or stop with what happened."""
-    gate = gate_module()
+    gate = lab_module("result_gate")
     try:
         return memory.append_tool_result(TOOL, result)
     except gate.ResultGateError as error:
@@ -327,7 +303,7 @@ def event(**changes: Any) -> dict[str, Any]:
 
 def test_a_refused_result_leaves_memory_empty() -> None:
     """After a refusal, events is still []."""
-    gate = gate_module()
+    gate = lab_module("result_gate")
     bad = [payload(discount_code="STAFF"), payload(quantity="4"), without("warehouse"), "text"]
     for result in bad:
         memory = new_memory()
@@ -388,23 +364,21 @@ def test_nothing_is_written_through_events() -> None:
 
 
 def recorded(name: str) -> dict[str, Any]:
-    result = read(name)
+    result = FIXTURES.read(name)
     if not isinstance(result, dict) or not isinstance(result.get("payload"), dict):
         stop(f"{name} has no tool and payload of yours yet.")
     return result
 
 
 def expect_differences(name: str, *places: str) -> None:
-    differences = importlib.import_module("lab.strict_json").differences
-    found = differences(recorded("valid_result.json"), recorded(name))
-    if found != list(places):
-        shown, wanted = ", ".join(found) or "nowhere", " and ".join(places)
-        stop(f"{name} and valid_result.json differ at: {shown}. They must differ only at {wanted}.")
+    for file in ("valid_result.json", name):
+        recorded(file)
+    FIXTURES.expect_differences(name, "valid_result.json", *places)
 
 
 def own_verdict(result: dict[str, Any]) -> tuple[str, str]:
     """Give the pair's own verdict on a recorded result, with a memory of its own."""
-    gate = gate_module()
+    gate = lab_module("result_gate")
     memory = gate.AgentMemory()
     try:
         memory.append_tool_result(result.get("tool"), result.get("payload"))
@@ -426,7 +400,7 @@ def expect_verdict(name: str, result: dict[str, Any], wanted: str) -> None:
 def test_the_valid_result_is_one_of_your_own() -> None:
     """valid_result.json is accepted by your gate, and is not the example of the card."""
     result = recorded("valid_result.json")
-    if result == read("contract_payload.json"):
+    if result == FIXTURES.read("contract_payload.json"):
         stop("valid_result.json is a copy of contract_payload.json. Take values of your own.")
     expect_verdict("valid_result.json", result, "accept")
 
@@ -445,9 +419,9 @@ def test_the_wrong_type_is_the_only_difference() -> None:
 
 def test_your_gate_decides_the_table_as_you_did() -> None:
     """Each row of decision_table.json, replayed, gets the verdict that you wrote down."""
-    rows = read("decision_table.json")
+    rows = FIXTURES.read("decision_table.json")
     if not isinstance(rows, dict) or len(rows) < 6:
-        stop("decision_table.json has lost rows. Get them back: git checkout -- fixtures")
+        stop(f"decision_table.json has lost rows. {FIXTURES.get_back('decision_table.json')}")
     for name, row in rows.items():
         if not isinstance(row, dict):
             stop(f"The row {name} of decision_table.json is no object.")
