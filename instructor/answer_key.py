@@ -15,7 +15,8 @@ from typing import Any
 
 import jsonpatch
 
-from instructor import COURSE, CourseError
+from instructor import COURSE
+from instructor.edits import replaced
 from lab.replay import Decision, decide, load_and_decide
 from lab.strict_json import load_json
 from lab.workshop import Gate, Workshop
@@ -141,20 +142,14 @@ def _wrong_gates(path: Path, gate: Gate) -> list[WrongGate]:
     source = (COURSE / gate.file).read_text(encoding="utf-8")
     rows = tomllib.loads(path.read_text(encoding="utf-8"))["gates"]
     return [
-        WrongGate(row["id"], row["slip"], row["layer"], _patched(source, row, path.name))
+        WrongGate(
+            id=row["id"],
+            slip=row["slip"],
+            layer=row["layer"],
+            source=replaced(source, row["changes"], f"{path.name}, gate {row['id']}"),
+        )
         for row in rows
     ]
-
-
-def _patched(source: str, row: dict[str, Any], name: str) -> str:
-    for change in row["changes"]:
-        if source.count(change["old"]) != 1:
-            found = source.count(change["old"])
-            raise CourseError(
-                f"{name}, gate {row['id']}: its old text stands {found} times, not once"
-            )
-        source = source.replace(change["old"], change["new"])
-    return source
 
 
 def dump(value: Any) -> str:

@@ -1,4 +1,8 @@
-"""The sample class: each pair is only the files in which it differs from what it builds on."""
+"""The sample class: each pair is only what it changes in what it builds on.
+
+A pair's folder holds whole files, and a ``changes.toml`` for a file of which most stays: rows of
+``file``, ``old`` and ``new``, where each old text stands exactly once in the file so far.
+"""
 
 import shutil
 import tomllib
@@ -8,10 +12,12 @@ from datetime import datetime
 from pathlib import Path
 
 from instructor import COURSE, CourseError
+from instructor.edits import replaced
 from instructor.release import build, release, workspace_files
 from lab.workshop import Workshop, load_workshop
 
 CLASSROOM = COURSE / "fixtures" / "classroom"
+CHANGES = "changes.toml"
 MARK = ".sample-class"
 
 
@@ -38,10 +44,15 @@ def load_pairs() -> list[Pair]:
 
 
 def build_pair(pair: Pair, pairs: list[Pair], target: Path, now: datetime) -> None:
-    """Make one pair's submission: a release, the files of what it builds on, then its own."""
+    """Make one pair's submission: a release, what the pairs before it change, then its own.
+
+    Raises ``CourseError`` naming pair and file where a change does not fit.
+    """
     release(load_workshops(pair.workshops), target, now)
     for step in _lineage(pair, pairs):
-        shutil.copytree(CLASSROOM / step.name, target, dirs_exist_ok=True)
+        folder, ignore = CLASSROOM / step.name, shutil.ignore_patterns(CHANGES)
+        shutil.copytree(folder, target, dirs_exist_ok=True, ignore=ignore)
+        _change(step.name, folder / CHANGES, target)
         for file in step.without:
             (target / file).unlink()
 
@@ -82,6 +93,18 @@ def build_reference(workshops: list[Workshop], target: Path) -> None:
 def load_workshops(ids: tuple[str, ...]) -> list[Workshop]:
     """Load workshops of this course by id."""
     return [load_workshop(COURSE, workshop_id) for workshop_id in ids]
+
+
+def _change(name: str, changes: Path, target: Path) -> None:
+    """Make a pair's changes, where it has any, to the files that are there so far."""
+    if not changes.is_file():
+        return
+    for change in tomllib.loads(changes.read_text(encoding="utf-8"))["changes"]:
+        path, where = target / change["file"], f"{name}/{CHANGES}, {change['file']}"
+        if not path.is_file():
+            raise CourseError(f"{where}: there is no such file in what the pair builds on.")
+        text = replaced(path.read_text(encoding="utf-8"), [change], where)
+        path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _lineage(pair: Pair, pairs: list[Pair]) -> list[Pair]:
