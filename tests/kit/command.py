@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,17 +20,22 @@ class Ended:
 
 
 def instructor(*arguments: object, cwd: Path = COURSE) -> Ended:
-    return _run([sys.executable, "-m", "instructor", *map(str, arguments)], cwd)
+    return _run(["-m", "instructor", *arguments], cwd)
 
 
 def in_workspace(workspace: Path, *arguments: str) -> Ended:
-    """Run Python inside a workspace, whose own ``lab`` comes first there."""
-    return _run([sys.executable, *arguments], workspace, PYTHONPATH=str(workspace))
+    """Run Python inside a workspace or a course, whose own ``lab`` comes first there."""
+    return _run(arguments, workspace, PYTHONPATH=str(workspace))
 
 
-def _run(command: list[str], cwd: Path, **environment: str) -> Ended:
+def python(*arguments: str, cwd: Path) -> Ended:
+    """Run Python in any folder, with this course's ``lab`` to import and no trace left of it."""
+    return _run(arguments, cwd, PYTHONPATH=str(COURSE), PYTHONDONTWRITEBYTECODE="1")
+
+
+def _run(arguments: Sequence[object], cwd: Path, **environment: str) -> Ended:
     done = subprocess.run(
-        command,
+        [sys.executable, *map(str, arguments)],
         cwd=cwd,
         env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1", **environment},
         capture_output=True,

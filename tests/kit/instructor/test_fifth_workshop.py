@@ -5,15 +5,12 @@ laid over a copy of the course without its own workshops.
 """
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.kit.command import COURSE
+from tests.kit.command import COURSE, in_workspace
 
 TOY = Path(__file__).resolve().parents[1] / "toy_workshop"
 # The course without its workshops: their gates come along, since nothing asks for them.
@@ -32,18 +29,9 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(course: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "instructor", *arguments],
-        cwd=course,
-        env={**os.environ, "PYTHONPATH": str(course), "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-        timeout=300,
-    )
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
-    return done.stdout
+    done = in_workspace(course, "-m", "instructor", *arguments)
+    assert (done.code, done.err) == (0, ""), done.out + done.err
+    return done.out
 
 
 def test_the_toy_brings_no_code_of_the_instructors() -> None:

@@ -1,57 +1,35 @@
-"""Whatever the gate is given, it ends in a verdict or in its own refusal.
-
-Values that cannot be printed (too deep, too long) stand in tables of their own with a name each: a
-generated one could not be shown when it fails.
-"""
+"""Whatever the gate is given, it ends in a verdict or in its own refusal."""
 
 import copy
 import json
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.plan_gate import PlanRejected, gate_plan, load_plan
 from lab.strict_json import NotStrictJson, parse_json, same_json
-from tests.kit.lab.plans import inventory, nested, notify_plan, valid_plan
-
-# The same examples in every run, and nothing is kept between runs.
-STEADY = settings(deadline=None, derandomize=True, database=None, max_examples=150)
-SAID = {"user_messages": ["Please credit acct_1044."]}
-
-# Values
-
-SCALARS: st.SearchStrategy[Any] = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.sampled_from([0, -1, 15, 2**53 + 1, 10**399, 10**400, -(10**400), 10**4000]),
-    st.floats(allow_nan=True, allow_infinity=True),
-    st.sampled_from([math.nan, math.inf, -math.inf, -0.0, 5e-324]),
-    st.text(alphabet=st.characters(), max_size=8),
-    st.sampled_from(["\ud800", "a\udfff", "\u200b", "\u202eb", "\u0430", "\uff11", "", " ", "\n"]),
+from tests.kit.lab.anything import (
+    MORE_STEADY,
+    SCALARS,
+    STEADY,
+    Anything,
+    huge,
+    placed,
+    strange,
 )
-# Words of the contract, so that a generated document gets past the first check now and then.
-WORDS = st.sampled_from([
+from tests.kit.lab.plans import inventory, notify_plan, valid_plan
+
+SAID = {"user_messages": ["Please credit acct_1044."]}
+ANY = Anything(
     "goal", "facts", "steps", "dry_run", "id", "key", "value", "source", "tool", "args", "tools",
     "fact_refs", "on_failure", "abort", "user", "system", "retrieved", "fact_account", "step_1",
     "account_id", "amount_usd", "acct_1044", "create_support_credit", "required_args", "type",
     "sources", "side_effects", "exclusiveMinimum", "number", "user_messages",
-])  # fmt: skip
-KEYS = st.one_of(WORDS, st.text(alphabet=st.characters(), max_size=4), st.just("\ud800"))
-JSON_VALUES: st.SearchStrategy[Any] = st.recursive(
-    SCALARS | WORDS,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=4),
-        st.dictionaries(KEYS, inner, max_size=4),
-        st.builds(nested, st.integers(1, 80), inner),
-    ),
-    max_leaves=10,
-)
+)  # fmt: skip
 
 
 def end(plan: Any, *more: Any) -> dict[str, Any] | PlanRejected:
@@ -91,13 +69,13 @@ def unsourced(plan: dict[str, Any]) -> list[str]:
 
 
 @STEADY
-@given(plan=JSON_VALUES)
+@given(plan=ANY.values)
 def test_any_json_value_as_a_plan_ends_in_a_refusal(plan: Any) -> None:
     assert isinstance(end(plan), PlanRejected)
 
 
 @STEADY
-@given(tools=JSON_VALUES)
+@given(tools=ANY.values)
 def test_any_json_value_as_an_inventory_ends_in_a_verdict_or_a_refusal(tools: Any) -> None:
     ended = end(valid_plan(), tools)
 
@@ -105,7 +83,7 @@ def test_any_json_value_as_an_inventory_ends_in_a_verdict_or_a_refusal(tools: An
 
 
 @STEADY
-@given(evidence=JSON_VALUES)
+@given(evidence=ANY.values)
 def test_any_json_value_as_evidence_ends_in_a_verdict_or_a_refusal(evidence: Any) -> None:
     ended = end(valid_plan(), None, evidence)
 
@@ -121,42 +99,8 @@ def test_any_messages_as_evidence_end_in_a_verdict_or_a_refusal(messages: list[A
 # Changes of a good document
 
 
-def places(document: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield each object or list in a document, with each of its keys or indexes."""
-    keys = list(document) if type(document) is dict else range(len(document))
-    for key in keys:
-        yield document, key
-        if type(document[key]) in (dict, list):
-            yield from places(document[key])
-
-
-@st.composite
-def mutants(draw: st.DrawFn, make: Callable[[], Any]) -> Any:
-    """Replace, delete or insert a value, once to three times, somewhere in a good document."""
-    document = make()
-    for _ in range(draw(st.integers(1, 3))):
-        found = list(places(document))
-        if not found:
-            break
-        place, key = draw(st.sampled_from(found))
-        action = draw(st.sampled_from(["replace", "delete", "insert", "copy"]))
-        value = draw(JSON_VALUES)
-        if action == "replace":
-            place[key] = value
-        elif action == "delete":
-            del place[key]
-        elif type(place) is dict:
-            place[draw(KEYS)] = copy.deepcopy(place[key]) if action == "copy" else value
-        else:
-            place.insert(key, copy.deepcopy(place[key]) if action == "copy" else value)
-    return document
-
-
-MORE_STEADY = settings(STEADY, max_examples=300)
-
-
 @MORE_STEADY
-@given(plan=mutants(valid_plan) | mutants(notify_plan))
+@given(plan=ANY.mutants(valid_plan, notify_plan))
 def test_a_changed_plan_that_is_accepted_is_still_sourced(plan: Any) -> None:
     ended = end(plan)
 
@@ -167,7 +111,7 @@ def test_a_changed_plan_that_is_accepted_is_still_sourced(plan: Any) -> None:
 
 
 @STEADY
-@given(plan=mutants(notify_plan))
+@given(plan=ANY.mutants(notify_plan))
 def test_an_inventory_and_evidence_never_make_a_refused_plan_acceptable(plan: Any) -> None:
     alone = end(copy.deepcopy(plan))
     ended = end(plan, inventory(), SAID)
@@ -177,16 +121,16 @@ def test_an_inventory_and_evidence_never_make_a_refused_plan_acceptable(plan: An
 
 
 @MORE_STEADY
-@given(tools=mutants(inventory))
+@given(tools=ANY.mutants(inventory))
 def test_a_changed_inventory_ends_in_a_verdict_or_a_refusal(tools: Any) -> None:
     end(notify_plan(), tools)
 
 
 @STEADY
 @given(
-    plan=mutants(valid_plan) | st.builds(valid_plan),
-    tools=mutants(inventory) | JSON_VALUES,
-    evidence=mutants(lambda: copy.deepcopy(SAID)) | JSON_VALUES,
+    plan=ANY.mutants(valid_plan) | st.builds(valid_plan),
+    tools=ANY.mutants(inventory) | ANY.values,
+    evidence=ANY.mutants(lambda: copy.deepcopy(SAID)) | ANY.values,
 )
 def test_any_three_inputs_end_in_a_verdict_or_a_refusal(
     plan: Any, tools: Any, evidence: Any
@@ -233,28 +177,8 @@ def load(path: Path, data: bytes) -> Any:
     return refusal
 
 
-VALID_TEXT = json.dumps(valid_plan()).encode()
-FRAGMENTS = st.sampled_from([
-    b"{", b"}", b"[", b"]", b'"', b",", b":", b"\\", b"\\ud800", b"\\u0000", b"NaN", b"-Infinity",
-    b"1e400", b"1e-400", b"9" * 5000, b"0.1" + b"0" * 400 + b"1", b"\xff", b"\xed\xa0\x80", b"\0",
-    b"\xef\xbb\xbf", b"[" * 3000, b'{"a":' * 3000, b"null", b"tru", b"-", b"00", b"1E", b"\n",
-    b"//", b"1e-99999999999999999999", b"0e99999999999999999999", b'"goal":',
-])  # fmt: skip
-TEXTS = st.one_of(
-    st.binary(max_size=40),
-    st.lists(FRAGMENTS, max_size=6).map(b"".join),
-    JSON_VALUES.map(lambda value: json.dumps(value).encode()),
-    st.builds(
-        lambda start, length, part: VALID_TEXT[:start] + part + VALID_TEXT[start + length :],
-        st.integers(0, len(VALID_TEXT)),
-        st.integers(0, 20),
-        FRAGMENTS | st.binary(max_size=4),
-    ),
-)
-
-
 @MORE_STEADY
-@given(data=TEXTS)
+@given(data=ANY.texts(valid_plan()))
 def test_any_bytes_are_loaded_or_refused_and_then_gated(data: bytes, file: Path) -> None:
     loaded = load(file, data)
 
@@ -263,7 +187,7 @@ def test_any_bytes_are_loaded_or_refused_and_then_gated(data: bytes, file: Path)
 
 
 @STEADY
-@given(value=JSON_VALUES)
+@given(value=ANY.values)
 def test_a_value_that_is_read_means_what_its_text_says(value: Any) -> None:
     try:
         read = parse_json(json.dumps(value).encode())
@@ -275,70 +199,7 @@ def test_a_value_that_is_read_means_what_its_text_says(value: Any) -> None:
 
 # What cannot be generated
 
-
-def holding_itself() -> list[Any]:
-    value: list[Any] = []
-    value.append(value)
-    return value
-
-
-def object_holding_itself() -> dict[str, Any]:
-    value: dict[str, Any] = {}
-    value["tools"] = value
-    return value
-
-
-class Hostile:
-    """An object none of whose answers can be had."""
-
-    def _refuse(self, *_: object) -> Any:
-        raise RuntimeError("no answer")
-
-    __repr__ = __str__ = __len__ = __iter__ = __bool__ = __getitem__ = _refuse
-    __eq__ = __lt__ = __contains__ = _refuse
-    __hash__ = object.__hash__
-
-
-class Text(str):
-    """A text that equals every other text."""
-
-    __slots__ = ()
-
-    def __eq__(self, _other: object) -> bool:
-        return True
-
-    __hash__ = str.__hash__
-
-
-class Object(dict[str, Any]):
-    """An object that has whatever it is asked for."""
-
-    def __missing__(self, _key: str) -> str:
-        return "acct_1044"
-
-
-STRANGE: dict[str, Callable[[], Any]] = {
-    "a tuple": lambda: ("a",),
-    "a set": lambda: {"a"},
-    "bytes": lambda: b"{}",
-    "an iterator": lambda: iter([{}]),
-    "a type": lambda: dict,
-    "a function": lambda: valid_plan,
-    "an exception": lambda: ValueError("a"),
-    "an object whose answers raise": Hostile,
-    "a text that equals every text": lambda: Text("user"),
-    "an object that has every key": Object,
-    "an object with a number as key": lambda: {1: {}},
-    "an object with nothing as key": lambda: {None: {}},
-    "an object with a tuple as key": lambda: {("a",): {}},
-    "an object with keys that do not sort": lambda: {1: {}, "a": {}, None: {}},
-    "a list that holds itself": holding_itself,
-    "two lists that hold themselves": lambda: [holding_itself(), holding_itself()],
-    "an object that holds itself": object_holding_itself,
-    "thousands of levels": lambda: nested(5000),
-    "an integer too long to print": lambda: 10**5000,
-    "a complex number": lambda: 1j,
-}
+STRANGE = strange("user", "acct_1044")
 TOOL = ("tools", "create_support_credit")
 AMOUNT = (*TOOL, "required_args", "amount_usd")
 PLACES: dict[str, Callable[[Any], tuple[Any, ...]]] = {
@@ -366,14 +227,6 @@ PLACES: dict[str, Callable[[Any], tuple[Any, ...]]] = {
 }
 
 
-def placed(document: Any, value: Any, *path: str | int) -> Any:
-    place = document
-    for part in path[:-1]:
-        place = place[part]
-    place[path[-1]] = value
-    return document
-
-
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", STRANGE)
 def test_a_python_value_that_is_no_json_is_refused_wherever_it_stands(
@@ -385,8 +238,4 @@ def test_a_python_value_that_is_no_json_is_refused_wherever_it_stands(
 
 
 def test_a_small_plan_that_stands_for_a_huge_one_is_refused() -> None:
-    value: list[Any] = []
-    for _ in range(20):
-        value = [value] * 10
-
-    assert isinstance(end(placed(valid_plan(), value, "steps", 0, "args", "a")), PlanRejected)
+    assert isinstance(end(placed(valid_plan(), huge(), "steps", 0, "args", "a")), PlanRejected)

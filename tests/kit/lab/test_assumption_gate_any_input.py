@@ -1,8 +1,7 @@
 """Whatever the gate is given, it lets the call go or refuses it in its own words."""
 
-import copy
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +11,19 @@ from hypothesis import strategies as st
 
 from lab.assumption_gate import POINTER_REQUIRED, READ_TOOLS, TAGS, AssumptionGateError, load_ledger
 from lab.strict_json import same_json
+from tests.kit.lab.anything import MORE_STEADY, STEADY, Anything, nested, placed, strange
 from tests.kit.lab.ledgers import claim, derived, ledger, read, said
-from tests.kit.lab.plans import nested
-from tests.kit.lab.test_any_input import (
-    FRAGMENTS,
-    JSON_VALUES,
-    KEYS,
-    MORE_STEADY,
-    STEADY,
-    STRANGE,
-    placed,
-)
 
-WORDS = st.sampled_from([
-    "assumed", "user", "retrieved", "derived", "observed", "user_message:0", "derive.f(ticket_id)",
-    "tools.ticket.get:result.status", "ticket.update", "ticket.get", "fs.write", "shell.run",
-    "ticket_id", "TCK-10419", "name", "value", "tag", "source_pointer", "required_for",
-])  # fmt: skip
+ANY = Anything(
+    "run_id", "claims", "pending_tool", "args", "name", "value", "tag", "source_pointer",
+    "required_for", "assumed", "user", "retrieved", "derived", "observed", "user_message:0",
+    "derive.f(ticket_id)", "tools.ticket.get:result.status", "ticket.update", "ticket.get",
+    "fs.write", "shell.run", "ticket_id", "TCK-10419", "user_messages", "tool", "tools", "id",
+    "key", "source", "system", "type",
+)  # fmt: skip
 NAMES = ("ticket_update_two_sourced.json", "sla_bucket_derived.json", "ticket_get_reads.json",
          "ticket_update_assumed_assignee.json")  # fmt: skip
+CHANGED = ANY.mutants(*(partial(read, name) for name in NAMES))
 
 
 def unsourced(document: dict[str, Any]) -> list[str]:
@@ -51,58 +44,26 @@ def unsourced(document: dict[str, Any]) -> list[str]:
 
 
 @STEADY
-@given(document=JSON_VALUES | WORDS)
+@given(document=ANY.values)
 def test_any_json_value_as_a_ledger_is_refused(document: Any) -> None:
     assert said(document)
 
 
 @STEADY
-@given(evidence=JSON_VALUES)
+@given(evidence=ANY.values)
 def test_any_json_value_as_evidence_ends_in_a_verdict(evidence: Any) -> None:
     assert bool(said(ledger(claim()), evidence)) == (evidence is not None)
 
 
-def places(document: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield each object or list in a document, with each of its keys or indexes."""
-    for key in list(document) if type(document) is dict else range(len(document)):
-        yield document, key
-        if type(document[key]) in (dict, list):
-            yield from places(document[key])
-
-
-@st.composite
-def mutants(draw: st.DrawFn) -> Any:
-    """Replace, delete or insert a value, once to three times, somewhere in a good ledger."""
-    document = read(draw(st.sampled_from(NAMES)))
-    for _ in range(draw(st.integers(1, 3))):
-        found = list(places(document))
-        if not found:
-            break
-        place, key = draw(st.sampled_from(found))
-        action = draw(st.sampled_from(["replace", "delete", "insert", "copy"]))
-        value = draw(WORDS | JSON_VALUES)
-        if action == "replace":
-            place[key] = value
-        elif action == "delete":
-            del place[key]
-        else:
-            added = copy.deepcopy(place[key]) if action == "copy" else value
-            if type(place) is dict:
-                place[draw(KEYS | WORDS)] = added
-            else:
-                place.insert(key, added)
-    return document
-
-
 @MORE_STEADY
-@given(document=mutants())
+@given(document=CHANGED)
 def test_a_changed_ledger_that_passes_is_still_sourced(document: Any) -> None:
     if not said(document):
         assert unsourced(document) == []
 
 
 @MORE_STEADY
-@given(document=mutants(), evidence=JSON_VALUES)
+@given(document=CHANGED, evidence=ANY.values)
 def test_evidence_never_makes_a_refused_call_acceptable(document: Any, evidence: Any) -> None:
     if said(document):
         assert said(document, evidence)
@@ -141,21 +102,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("any") / "ledger.json"
 
 
-VALID_TEXT = json.dumps(read(NAMES[0])).encode()
-TEXTS = st.one_of(
-    st.binary(max_size=40),
-    st.lists(FRAGMENTS, max_size=6).map(b"".join),
-    st.builds(
-        lambda start, length, part: VALID_TEXT[:start] + part + VALID_TEXT[start + length :],
-        st.integers(0, len(VALID_TEXT)),
-        st.integers(0, 20),
-        FRAGMENTS | st.binary(max_size=4),
-    ),
-)
-
-
 @MORE_STEADY
-@given(data=TEXTS)
+@given(data=ANY.texts(read(NAMES[0])))
 def test_any_bytes_are_loaded_or_refused_and_then_gated(data: bytes, file: Path) -> None:
     file.write_bytes(data)
     try:
@@ -168,6 +116,7 @@ def test_any_bytes_are_loaded_or_refused_and_then_gated(data: bytes, file: Path)
     assert str(refusal).startswith("ledger.json: ")
 
 
+STRANGE = strange("user", "acct_1044")
 PLACES: dict[str, Callable[[Any], Any]] = {
     "ledger": lambda v: v,
     "claims": lambda v: {**ledger(), "claims": v},

@@ -4,21 +4,18 @@
 because some are no strict JSON on purpose; ``evidence`` is what the harness saw.
 """
 
-import json
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lab.assumption_gate import AssumptionGateError, assert_tool_args_sourced, load_ledger
+from tests.kit.lab.hole_table import hole_table, identifier
 
-CASES: list[dict[str, Any]] = json.loads(
-    Path(__file__).with_name("holes").joinpath("assumption_gate.json").read_text(encoding="utf-8")
-)
-REFUSED = [case for case in CASES if case["verdict"] == "reject"]
-ACCEPTED = [case for case in CASES if case["verdict"] == "accept"]
+TABLE = hole_table("assumption_gate")
+REFUSED = TABLE.refused()
+ACCEPTED = TABLE.accepted()
 
 # What the refusal must say: a refusal for another reason would hide the hole.
 REASONS = {
@@ -49,10 +46,6 @@ def decide(case: dict[str, Any], folder: Path) -> None:
     assert_tool_args_sourced(load_ledger(path), case.get("evidence"))
 
 
-def identifier(case: dict[str, Any]) -> str:
-    return f"{case['kind']}: {case['id']}"
-
-
 @pytest.mark.parametrize("case", REFUSED, ids=identifier)
 def test_an_input_with_a_hole_is_refused_for_the_reason_of_its_kind(
     case: dict[str, Any], tmp_path: Path
@@ -72,18 +65,16 @@ def test_a_sourced_input_is_accepted(case: dict[str, Any], tmp_path: Path) -> No
 
 
 def test_no_two_cases_have_one_id() -> None:
-    assert [name for name, n in Counter(case["id"] for case in CASES).items() if n > 1] == []
+    assert TABLE.repeated_ids() == []
 
 
 def test_every_case_is_complete() -> None:
     needed = {"id", "kind", "verdict", "text"}
 
-    assert [case["id"] for case in CASES if needed ^ (case.keys() - {"evidence"})] == []
-    assert {case["verdict"] for case in CASES} == {"accept", "reject"}
+    assert TABLE.incomplete(needed, {"evidence"}) == []
+    assert TABLE.verdicts() == {"accept", "reject"}
 
 
 def test_every_kind_has_a_reason_and_more_than_one_input() -> None:
-    kinds = Counter(case["kind"] for case in CASES)
-
-    assert kinds.keys() == REASONS.keys() | WITHOUT_A_REFUSAL
-    assert [kind for kind, number in kinds.items() if number < 2] == []
+    assert TABLE.kinds() == REASONS.keys() | WITHOUT_A_REFUSAL
+    assert TABLE.kinds_with_fewer_than(2) == []

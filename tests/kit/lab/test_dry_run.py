@@ -8,7 +8,8 @@ import pytest
 
 from lab.dry_run import dry_run
 from lab.plan_gate import PlanRejected
-from tests.kit.lab.plans import FIXTURES, changed, inventory, notify_plan, python, read, valid_plan
+from tests.kit.command import python
+from tests.kit.lab.plans import FIXTURES, changed, inventory, notify_plan, read, valid_plan
 
 REFUSED = {
     "an invented identifier": read("assumed_plan.json"),

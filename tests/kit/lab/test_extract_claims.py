@@ -18,8 +18,11 @@ from lab.ledger_transcript import (
     result_values,
     transcript_problem,
 )
+from tests.kit.lab.anything import STEADY, Anything, strange
 from tests.kit.lab.ledgers import FIXTURES, ledger, read, said
-from tests.kit.lab.test_any_input import JSON_VALUES, STEADY, STRANGE
+
+ANY = Anything("name", "value", "EU", "open", "TCK-5520")
+STRANGE = strange("EU", "open")
 
 TRANSCRIPT: dict[str, Any] = {
     "messages": [
@@ -106,7 +109,7 @@ def test_what_a_model_says_of_its_own_value_is_dropped() -> None:
 
 
 @STEADY
-@given(rows=st.lists(st.tuples(st.text(min_size=1, max_size=5), JSON_VALUES), max_size=4))
+@given(rows=st.lists(st.tuples(st.text(min_size=1, max_size=5), ANY.values), max_size=4))
 def test_every_claim_is_one_that_the_gate_can_read(rows: list[tuple[str, Any]]) -> None:
     try:
         claims = extract_claims(TRANSCRIPT, [{"name": n, "value": v} for n, v in rows])

@@ -5,22 +5,19 @@ some are no strict JSON on purpose; ``inventory`` says whether the gate gets the
 ``evidence`` what the harness saw.
 """
 
-import json
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lab.plan_gate import PlanRejected, gate_plan, load_plan
+from tests.kit.lab.hole_table import hole_table, identifier
 from tests.kit.lab.plans import inventory
 
-CASES: list[dict[str, Any]] = json.loads(
-    Path(__file__).with_name("holes").joinpath("plan_gate.json").read_text(encoding="utf-8")
-)
-REFUSED = [case for case in CASES if case["verdict"] == "reject"]
-ACCEPTED = [case for case in CASES if case["verdict"] == "accept"]
+TABLE = hole_table("plan_gate")
+REFUSED = TABLE.refused()
+ACCEPTED = TABLE.accepted()
 
 # What at least one problem must say: a refusal for another reason would hide the hole.
 REASONS = {
@@ -55,14 +52,6 @@ def refusal(case: dict[str, Any], folder: Path) -> PlanRejected:
     return caught.value
 
 
-def of_kind(*kinds: str) -> list[dict[str, Any]]:
-    return [case for case in REFUSED if case["kind"] in kinds]
-
-
-def identifier(case: dict[str, Any]) -> str:
-    return f"{case['kind']}: {case['id']}"
-
-
 @pytest.mark.parametrize("case", REFUSED, ids=identifier)
 def test_an_input_with_a_hole_is_refused(case: dict[str, Any], tmp_path: Path) -> None:
     error = refusal(case, tmp_path)
@@ -72,7 +61,7 @@ def test_an_input_with_a_hole_is_refused(case: dict[str, Any], tmp_path: Path) -
     assert str(error) == "; ".join(error.problems)
 
 
-@pytest.mark.parametrize("case", of_kind(*REASONS), ids=identifier)
+@pytest.mark.parametrize("case", TABLE.refused(*REASONS), ids=identifier)
 def test_an_input_is_refused_for_the_reason_of_its_kind(
     case: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -81,7 +70,7 @@ def test_an_input_is_refused_for_the_reason_of_its_kind(
     assert any(re.search(REASONS[case["kind"]], problem) for problem in problems), problems
 
 
-@pytest.mark.parametrize("case", of_kind("error-shape"), ids=identifier)
+@pytest.mark.parametrize("case", TABLE.refused("error-shape"), ids=identifier)
 def test_several_problems_come_back_apart_and_each_with_its_place(
     case: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -100,20 +89,16 @@ def test_a_sourced_input_is_accepted(case: dict[str, Any], tmp_path: Path) -> No
 
 
 def test_no_two_cases_have_one_id() -> None:
-    assert [
-        name for name, times in Counter(case["id"] for case in CASES).items() if times > 1
-    ] == []
+    assert TABLE.repeated_ids() == []
 
 
 def test_every_case_is_complete() -> None:
     needed = {"id", "kind", "verdict", "inventory", "text"}
 
-    assert [case["id"] for case in CASES if needed ^ (case.keys() - {"evidence"})] == []
-    assert {case["verdict"] for case in CASES} == {"accept", "reject"}
+    assert TABLE.incomplete(needed, {"evidence"}) == []
+    assert TABLE.verdicts() == {"accept", "reject"}
 
 
 def test_every_kind_has_a_reason_and_more_than_one_input() -> None:
-    kinds = Counter(case["kind"] for case in CASES)
-
-    assert kinds.keys() == REASONS.keys() | WITHOUT_ONE_REASON
-    assert [kind for kind, number in kinds.items() if number < 2] == []
+    assert TABLE.kinds() == REASONS.keys() | WITHOUT_ONE_REASON
+    assert TABLE.kinds_with_fewer_than(2) == []

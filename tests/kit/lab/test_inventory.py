@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from lab.inventory import inventory_problems, validate_inventory
-from tests.kit.lab.plans import changed, inventory, nested, notify_plan, valid_plan, without
+from tests.kit.lab.anything import nested
+from tests.kit.lab.plans import changed, inventory, notify_plan, valid_plan, without
 
 TOOL = ("tools", "create_support_credit")
 AMOUNT = (*TOOL, "required_args", "amount_usd")

@@ -19,13 +19,13 @@ from lab.plan_gate import (
     validate_schema,
 )
 from lab.strict_json import differences
+from tests.kit.command import python
 from tests.kit.lab.plans import (
     FIXTURES,
     changed,
     inventory,
     notify_plan,
     problems_of,
-    python,
     read,
     valid_plan,
     without,

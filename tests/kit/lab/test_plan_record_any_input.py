@@ -1,19 +1,15 @@
-"""Whatever the checker is given as a plan, it gives a list of problems; the record never breaks.
-
-Values that cannot be printed (too deep, too long) stand in a table with a name each.
-"""
+"""Whatever the checker is given as a plan, it gives a list of problems; the record never breaks."""
 
 import copy
 import json
-import math
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import lab.plan_record
@@ -21,34 +17,16 @@ from lab.plan_policy import EFFECTS
 from lab.plan_record import PlanRecord, PlanRecordError, check, needs_approval_by_effect
 from lab.plan_resources import canonical, is_plain, names_in, protected_name
 from lab.record_replay import replay
+from tests.kit.lab.anything import MORE_STEADY, STEADY, Anything, strange
 from tests.kit.lab.records import plan, policy, read, step
 
-# The same examples in every run, and nothing is kept between runs.
-STEADY = settings(deadline=None, derandomize=True, database=None, max_examples=100)
 POLICY = policy()
 NOW = "2026-04-01T09:00:00Z"
-
-SCALARS: st.SearchStrategy[Any] = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.sampled_from([0, 1.0, 2**53 + 1, 10**399, 10**400, math.nan, math.inf, -math.inf, -0.0]),
-    st.text(alphabet=st.characters(), max_size=8),
-    st.sampled_from(
-        ["\ud800", "\u200b", "\u0435", "$step_1.output", "$step_x", "../x", "*", "%2e"]
-    ),
-)
-WORDS = st.sampled_from([
+ANY = Anything(
     "goal", "steps", "n", "tool", "args", "effect", "targets", *EFFECTS, *POLICY["available_tools"],
     "table", "to", "path", "amount", "account", "ledger.charges", "staging.lines", "ledger",
     "calls", "write_plan", "now", "restart", "crash", "dry_run", "version_at", "record", NOW,
-])  # fmt: skip
-KEYS = st.one_of(WORDS, st.text(alphabet=st.characters(), max_size=4))
-JSON_VALUES: st.SearchStrategy[Any] = st.recursive(
-    SCALARS | WORDS,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
-    max_leaves=10,
-)
+)  # fmt: skip
 
 
 def expect_problems(document: Any) -> list[str]:
@@ -61,46 +39,16 @@ def expect_problems(document: Any) -> list[str]:
 
 
 @STEADY
-@given(document=JSON_VALUES)
+@given(document=ANY.values)
 def test_any_json_value_as_a_plan_gives_problems(document: Any) -> None:
     assert expect_problems(document)
 
 
 @STEADY
-@given(owned=JSON_VALUES)
+@given(owned=ANY.values)
 def test_any_json_value_as_a_policy_is_refused(owned: Any) -> None:
     with pytest.raises(PlanRecordError):
         check(plan(), owned)
-
-
-def places(document: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield each object or list in a document, with each of its keys or indexes."""
-    for key in list(document) if type(document) is dict else range(len(document)):
-        yield document, key
-        if type(document[key]) in (dict, list):
-            yield from places(document[key])
-
-
-@st.composite
-def mutants(draw: st.DrawFn, make: Callable[[], Any]) -> Any:
-    """Replace, delete or insert a value, once to three times, somewhere in a good document."""
-    document = make()
-    for _ in range(draw(st.integers(1, 3))):
-        found = list(places(document))
-        if not found:
-            break
-        place, key = draw(st.sampled_from(found))
-        action = draw(st.sampled_from(["replace", "delete", "insert", "copy"]))
-        value = copy.deepcopy(place[key]) if action == "copy" else draw(JSON_VALUES)
-        if action == "replace":
-            place[key] = value
-        elif action == "delete":
-            del place[key]
-        elif type(place) is dict:
-            place[draw(KEYS)] = value
-        else:
-            place.insert(key, value)
-    return document
 
 
 def varied_plan() -> dict[str, Any]:
@@ -138,15 +86,15 @@ def unsafe(document: dict[str, Any]) -> list[str]:
     return found
 
 
-@settings(STEADY, max_examples=300)
-@given(document=mutants(varied_plan))
+@MORE_STEADY
+@given(document=ANY.mutants(varied_plan))
 def test_a_changed_plan_that_is_clean_is_safe(document: Any) -> None:
     if expect_problems(document) == []:
         assert unsafe(document) == []
 
 
 @STEADY
-@given(owned=mutants(policy))
+@given(owned=ANY.mutants(policy))
 def test_a_changed_policy_ends_in_a_list_or_a_refusal(owned: Any) -> None:
     with suppress(PlanRecordError):
         assert type(check(varied_plan(), owned)) is list
@@ -169,7 +117,7 @@ def session() -> dict[str, Any]:
 
 
 @STEADY
-@given(document=mutants(session))
+@given(document=ANY.mutants(session))
 def test_a_changed_session_ends_in_answers_or_a_refusal(document: Any) -> None:
     with suppress(PlanRecordError):
         replay(lab.plan_record, document, POLICY)
@@ -186,7 +134,7 @@ ROWS = [
 
 
 @STEADY
-@given(rows=mutants(lambda: copy.deepcopy(ROWS)), tail=st.binary(max_size=6))
+@given(rows=ANY.mutants(lambda: copy.deepcopy(ROWS)), tail=st.binary(max_size=6))
 def test_any_lines_of_a_record_are_read_or_refused(rows: list[Any], tail: bytes) -> None:
     lines = [json.dumps(row).encode() for row in rows]
     with tempfile.TemporaryDirectory() as folder:
@@ -198,7 +146,7 @@ def test_any_lines_of_a_record_are_read_or_refused(rows: list[Any], tail: bytes)
             record.dry_run("2030-01-01T00:00:00+00:00")
 
 
-@settings(STEADY, max_examples=300)
+@MORE_STEADY
 @given(text=st.text(max_size=30) | st.text(alphabet='ledgr.*%/"`[]: \u0435\u200b,', max_size=20))
 def test_any_text_can_be_read_as_names(text: str) -> None:
     prefixes = tuple(POLICY["protected"])
@@ -212,51 +160,7 @@ def test_any_text_can_be_read_as_names(text: str) -> None:
 
 # What cannot be generated
 
-
-def holding_itself() -> list[Any]:
-    value: list[Any] = []
-    value.append(value)
-    return value
-
-
-def nested(levels: int) -> Any:
-    value: Any = 1
-    for _ in range(levels):
-        value = [value]
-    return value
-
-
-class Hostile:
-    """An object none of whose answers can be had."""
-
-    def _refuse(self, *_: object) -> Any:
-        raise RuntimeError("no answer")
-
-    __repr__ = __str__ = __len__ = __iter__ = __bool__ = __getitem__ = __eq__ = _refuse
-    __hash__ = object.__hash__
-
-
-class Object(dict[str, Any]):
-    """An object that has whatever it is asked for."""
-
-    def __missing__(self, _key: str) -> str:
-        return "staging.lines"
-
-
-STRANGE: dict[str, Callable[[], Any]] = {
-    "a tuple": lambda: ("a",),
-    "a set": lambda: {"a"},
-    "bytes": lambda: b"{}",
-    "a function": lambda: plan,
-    "a hostile object": Hostile,
-    "an object that has every key": Object,
-    "an object with a number as key": lambda: {1: {}},
-    "a list that holds itself": holding_itself,
-    "thousands of levels": lambda: nested(5000),
-    "an integer too long to print": lambda: 10**5000,
-    "half a character": lambda: "\ud800",
-    "infinity": lambda: math.inf,
-}
+STRANGE = strange("write", "staging.lines")
 PLACES: dict[str, Callable[[Any], Any]] = {
     "plan": lambda v: v,
     "goal": lambda v: {**plan(), "goal": v},

@@ -4,10 +4,7 @@
 rest of the policy is the course's own.
 """
 
-import json
 import re
-from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,13 +12,12 @@ import pytest
 import lab.plan_record
 from lab.plan_record import PlanRecordError
 from lab.record_replay import replay
+from tests.kit.lab.hole_table import hole_table, identifier
 from tests.kit.lab.records import policy
 
-CASES: list[dict[str, Any]] = json.loads(
-    Path(__file__).with_name("holes").joinpath("plan_record.json").read_text(encoding="utf-8")
-)
-REFUSED = [case for case in CASES if case["verdict"] == "reject"]
-ACCEPTED = [case for case in CASES if case["verdict"] == "accept"]
+TABLE = hole_table("plan_record")
+REFUSED = TABLE.refused()
+ACCEPTED = TABLE.accepted()
 
 # What at least one problem must say: a refusal for another reason would hide the hole.
 REASONS = {
@@ -42,10 +38,6 @@ def decide(case: dict[str, Any]) -> Any:
     return replay(lab.plan_record, case["plan"], policy(available_tools=case["tools"]))
 
 
-def identifier(case: dict[str, Any]) -> str:
-    return f"{case['kind']}: {case['id']}"
-
-
 @pytest.mark.parametrize("case", REFUSED, ids=identifier)
 def test_an_input_with_a_hole_is_refused_for_the_reason_of_its_kind(case: dict[str, Any]) -> None:
     with pytest.raises(PlanRecordError) as caught:
@@ -64,12 +56,13 @@ def test_a_control_is_accepted(case: dict[str, Any]) -> None:
 
 
 def test_no_two_cases_have_one_id() -> None:
-    assert [name for name, n in Counter(case["id"] for case in CASES).items() if n > 1] == []
+    assert TABLE.repeated_ids() == []
 
 
 def test_every_case_is_complete_and_every_kind_has_more_than_one() -> None:
-    kinds = Counter(case["kind"] for case in CASES)
+    needed = {"id", "kind", "verdict", "tools", "plan"}
 
-    assert [c["id"] for c in CASES if {"id", "kind", "verdict", "tools", "plan"} ^ c.keys()] == []
-    assert kinds.keys() == REASONS.keys()
-    assert [kind for kind, number in kinds.items() if number < 2] == []
+    assert TABLE.incomplete(needed) == []
+    assert TABLE.verdicts() == {"accept", "reject"}
+    assert TABLE.kinds() == REASONS.keys()
+    assert TABLE.kinds_with_fewer_than(2) == []

@@ -14,7 +14,7 @@ from lab.result_contracts import (
     load_contracts,
     read_contracts,
 )
-from tests.kit.lab.plans import nested
+from tests.kit.lab.anything import nested
 from tests.kit.lab.results import FIXTURES, LOOKUP, SLOT, contract_of, contracts, order_contract
 
 

@@ -1,24 +1,18 @@
-"""Whatever the gate is given, it ends in a stored result or in its own refusal.
-
-Values that cannot be printed (too deep, too long) stand in tables of their own with a name each: a
-generated one could not be shown when it fails.
-"""
+"""Whatever the gate is given, it ends in a stored result or in its own refusal."""
 
 import copy
-import json
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.result_contracts import contract_problems
 from lab.result_gate import AgentMemory, ResultGateError, load_result
 from lab.strict_json import same_json
-from tests.kit.lab.plans import nested
+from tests.kit.lab.anything import MORE_STEADY, STEADY, Anything, huge, placed, strange
 from tests.kit.lab.results import (
     LOOKUP,
     contracts,
@@ -28,38 +22,12 @@ from tests.kit.lab.results import (
     replayed,
 )
 
-# The same examples in every run, and nothing is kept between runs.
-STEADY = settings(deadline=None, derandomize=True, database=None, max_examples=100)
-
-# Values
-
-SCALARS: st.SearchStrategy[Any] = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.sampled_from([0, -1, 4, 1_000_000, 1_000_001, 10**399, 10**400, -(10**400)]),
-    st.floats(allow_nan=True, allow_infinity=True),
-    st.sampled_from([math.nan, math.inf, -0.0, 4.0, 5e-324]),
-    st.text(alphabet=st.characters(), max_size=8),
-    st.sampled_from(["\ud800", "a\udfff", "\u200b", "\u202eb", "\u0430", "\uff11", "", " ", "\n"]),
-)
-# Words of the contract, so that a generated document gets past the first check now and then.
-WORDS = st.sampled_from([
+ANY = Anything(
     "sku", "quantity", "warehouse", "sfo", "ams", "SKU-19", LOOKUP, "calendar.find_slot",
     "probe.read", "lines", "item", "count", "total", "paid", "state", "tags", "type", "min", "max",
     "values", "items", "required", "properties", "additional_properties", "string", "integer",
     "enum", "number", "boolean", "array", "object", "id", "tool", "c1", "reorder_hint",
-])  # fmt: skip
-KEYS = st.one_of(WORDS, st.text(alphabet=st.characters(), max_size=4), st.just("\ud800"))
-JSON_VALUES: st.SearchStrategy[Any] = st.recursive(
-    SCALARS | WORDS,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=4),
-        st.dictionaries(KEYS, inner, max_size=4),
-        st.builds(nested, st.integers(1, 80), inner),
-    ),
-    max_leaves=10,
-)
+)  # fmt: skip
 CALLS = [{"id": "c1", "tool": LOOKUP}, {"id": "c2", "tool": "probe.read"}]
 
 
@@ -110,7 +78,7 @@ def outside_fields(value: Any, rule: dict[str, Any]) -> list[str]:
 
 
 @STEADY
-@given(tool=JSON_VALUES, result=JSON_VALUES)
+@given(tool=ANY.values, result=ANY.values)
 def test_any_tool_and_payload_end_in_a_refusal_or_within_the_contract(
     tool: Any, result: Any
 ) -> None:
@@ -121,7 +89,7 @@ def test_any_tool_and_payload_end_in_a_refusal_or_within_the_contract(
 
 
 @STEADY
-@given(rules=JSON_VALUES)
+@given(rules=ANY.values)
 def test_any_value_as_contracts_ends_in_a_result_or_a_refusal(rules: Any) -> None:
     ended = end(LOOKUP, payload(), rules)
 
@@ -129,7 +97,7 @@ def test_any_value_as_contracts_ends_in_a_result_or_a_refusal(rules: Any) -> Non
 
 
 @STEADY
-@given(calls=JSON_VALUES, call_id=JSON_VALUES | st.sampled_from(["c1", "c2"]))
+@given(calls=ANY.values, call_id=ANY.values | st.sampled_from(["c1", "c2"]))
 def test_any_calls_end_in_a_result_or_a_refusal(calls: Any, call_id: Any) -> None:
     end(LOOKUP, payload(), None, calls, call_id)
     end(LOOKUP, payload(), None, CALLS, call_id)
@@ -138,42 +106,8 @@ def test_any_calls_end_in_a_result_or_a_refusal(calls: Any, call_id: Any) -> Non
 # Changes of a good document
 
 
-def places(document: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield each object or list in a document, with each of its keys or indexes."""
-    keys = list(document) if type(document) is dict else range(len(document))
-    for key in keys:
-        yield document, key
-        if type(document[key]) in (dict, list):
-            yield from places(document[key])
-
-
-@st.composite
-def mutants(draw: st.DrawFn, make: Callable[[], Any]) -> Any:
-    """Replace, delete or insert a value, once to three times, somewhere in a good document."""
-    document = make()
-    for _ in range(draw(st.integers(1, 3))):
-        found = list(places(document))
-        if not found:
-            break
-        place, key = draw(st.sampled_from(found))
-        action = draw(st.sampled_from(["replace", "delete", "insert"]))
-        value = draw(JSON_VALUES)
-        if action == "replace":
-            place[key] = value
-        elif action == "delete":
-            del place[key]
-        elif type(place) is dict:
-            place[draw(KEYS)] = value
-        else:
-            place.insert(key, value)
-    return document
-
-
-MORE_STEADY = settings(STEADY, max_examples=250)
-
-
 @MORE_STEADY
-@given(result=mutants(payload))
+@given(result=ANY.mutants(payload))
 def test_a_changed_payload_that_is_stored_is_within_the_contract(result: Any) -> None:
     ended = end(LOOKUP, result)
 
@@ -182,7 +116,7 @@ def test_a_changed_payload_that_is_stored_is_within_the_contract(result: Any) ->
 
 
 @MORE_STEADY
-@given(result=mutants(order))
+@given(result=ANY.mutants(order))
 def test_a_changed_nested_result_that_is_stored_is_within_the_contract(result: Any) -> None:
     ended = end("probe.read", result, order_contract())
 
@@ -191,7 +125,7 @@ def test_a_changed_nested_result_that_is_stored_is_within_the_contract(result: A
 
 
 @MORE_STEADY
-@given(rules=mutants(order_contract))
+@given(rules=ANY.mutants(order_contract))
 def test_a_changed_contract_is_used_only_where_it_has_no_problem(rules: Any) -> None:
     ended = end("probe.read", order(), rules)
 
@@ -203,7 +137,7 @@ def test_a_changed_contract_is_used_only_where_it_has_no_problem(rules: Any) -> 
 
 
 @STEADY
-@given(calls=mutants(lambda: copy.deepcopy(CALLS)))
+@given(calls=ANY.mutants(lambda: copy.deepcopy(CALLS)))
 def test_changed_calls_end_in_a_result_or_a_refusal(calls: Any) -> None:
     end(LOOKUP, payload(), None, calls, "c1")
 
@@ -216,7 +150,7 @@ def recorded() -> dict[str, Any]:
 
 
 @MORE_STEADY
-@given(document=mutants(recorded) | JSON_VALUES)
+@given(document=ANY.mutants(recorded) | ANY.values)
 def test_any_document_is_replayed_or_refused(document: Any) -> None:
     before = copy.deepcopy(document)
 
@@ -236,28 +170,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("any") / "result.json"
 
 
-VALID_TEXT = json.dumps({"tool": LOOKUP, "payload": payload()}).encode()
-FRAGMENTS = st.sampled_from([
-    b"{", b"}", b"[", b"]", b'"', b",", b":", b"\\", b"\\ud800", b"\\u0000", b"NaN", b"-Infinity",
-    b"1e400", b"9" * 5000, b"0.1" + b"0" * 400 + b"1", b"\xff", b"\xed\xa0\x80", b"\0",
-    b"\xef\xbb\xbf", b"[" * 3000, b'{"a":' * 3000, b"null", b"tru", b"-", b"00", b"\n",
-    b'"sku":', b'"tool":',
-])  # fmt: skip
-TEXTS = st.one_of(
-    st.binary(max_size=40),
-    st.lists(FRAGMENTS, max_size=6).map(b"".join),
-    JSON_VALUES.map(lambda value: json.dumps(value).encode()),
-    st.builds(
-        lambda start, length, part: VALID_TEXT[:start] + part + VALID_TEXT[start + length :],
-        st.integers(0, len(VALID_TEXT)),
-        st.integers(0, 20),
-        FRAGMENTS | st.binary(max_size=4),
-    ),
-)
-
-
 @MORE_STEADY
-@given(data=TEXTS)
+@given(data=ANY.texts({"tool": LOOKUP, "payload": payload()}))
 def test_any_bytes_are_loaded_or_refused_and_then_gated(data: bytes, file: Path) -> None:
     file.write_bytes(data)
     try:
@@ -272,81 +186,7 @@ def test_any_bytes_are_loaded_or_refused_and_then_gated(data: bytes, file: Path)
 
 # What cannot be generated
 
-
-def holding_itself() -> list[Any]:
-    value: list[Any] = []
-    value.append(value)
-    return value
-
-
-class Hostile:
-    """An object none of whose answers can be had."""
-
-    def _refuse(self, *_: object) -> Any:
-        raise RuntimeError("no answer")
-
-    __repr__ = __str__ = __len__ = __iter__ = __bool__ = __getitem__ = _refuse
-    __eq__ = __lt__ = __contains__ = __deepcopy__ = _refuse
-    __hash__ = object.__hash__
-
-
-class Unnamed(type):
-    """A class of classes that give no answer."""
-
-    def _refuse(cls, *_: object) -> Any:
-        raise RuntimeError("no answer")
-
-    __eq__ = _refuse
-    __hash__ = type.__hash__
-    __name__ = property(_refuse)  # type: ignore[assignment]
-
-
-class OfNoName(metaclass=Unnamed):
-    """A value whose type cannot be asked."""
-
-
-class Text(str):
-    """A text that equals every other text."""
-
-    __slots__ = ()
-
-    def __eq__(self, _other: object) -> bool:
-        return True
-
-    __hash__ = str.__hash__
-
-
-class Object(dict[str, Any]):
-    """An object that has whatever it is asked for."""
-
-    def __missing__(self, _key: str) -> str:
-        return "sfo"
-
-
-class Whole(int):
-    """A number that calls itself whatever is wanted."""
-
-
-STRANGE: dict[str, Callable[[], Any]] = {
-    "a tuple": lambda: ("a",),
-    "a set": lambda: {"a"},
-    "bytes": lambda: b"{}",
-    "an iterator": lambda: iter([{}]),
-    "a type": lambda: dict,
-    "a function": lambda: payload,
-    "an exception": lambda: ValueError("a"),
-    "an object whose answers raise": Hostile,
-    "an object whose type raises": OfNoName,
-    "a text that equals every text": lambda: Text("sfo"),
-    "an object that has every key": Object,
-    "a number of its own kind": lambda: Whole(4),
-    "an object with a number as key": lambda: {1: {}},
-    "an object with keys that do not sort": lambda: {1: {}, "a": {}, None: {}},
-    "a list that holds itself": holding_itself,
-    "thousands of levels": lambda: nested(5000),
-    "an integer too long to print": lambda: 10**5000,
-    "a complex number": lambda: 1j,
-}
+STRANGE = strange("sfo", "sfo")
 NESTED = ("probe.read", "properties", "lines")
 PLACES: dict[str, Callable[[Any], tuple[Any, ...]]] = {
     "tool": lambda v: (v, payload()),
@@ -375,14 +215,6 @@ def _hashable(value: Any) -> Any:
     return value if type(value).__hash__ else 1j
 
 
-def placed(document: Any, value: Any, *path: str | int) -> Any:
-    place = document
-    for part in path[:-1]:
-        place = place[part]
-    place[path[-1]] = value
-    return document
-
-
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", STRANGE)
 def test_a_python_value_that_is_no_json_is_refused_wherever_it_stands(
@@ -394,8 +226,4 @@ def test_a_python_value_that_is_no_json_is_refused_wherever_it_stands(
 
 
 def test_a_small_payload_that_stands_for_a_huge_one_is_refused() -> None:
-    value: list[Any] = []
-    for _ in range(20):
-        value = [value] * 10
-
-    assert isinstance(end(LOOKUP, payload(sku=value)), ResultGateError)
+    assert isinstance(end(LOOKUP, payload(sku=huge())), ResultGateError)

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from instructor.solutions import strip_solutions
-from tests.kit.command import COURSE
-from tests.kit.lab.plans import python
+from tests.kit.command import COURSE, python
 
 FIVE = [
     "test_the_contract_payload_is_accepted_unchanged",

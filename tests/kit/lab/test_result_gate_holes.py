@@ -6,20 +6,18 @@ some are no strict JSON on purpose; ``lab/result_replay.py`` says what such a fi
 
 import json
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lab.result_gate import ResultGateError, load_result
+from tests.kit.lab.hole_table import hole_table, identifier
 from tests.kit.lab.results import replayed
 
-CASES: list[dict[str, Any]] = json.loads(
-    Path(__file__).with_name("holes").joinpath("result_gate.json").read_text(encoding="utf-8")
-)
-REFUSED = [case for case in CASES if case["verdict"] == "reject"]
-ACCEPTED = [case for case in CASES if case["verdict"] == "accept"]
+TABLE = hole_table("result_gate")
+REFUSED = TABLE.refused()
+ACCEPTED = TABLE.accepted()
 
 # What the refusal must say: one for another reason would hide the hole.
 REASONS = {
@@ -47,10 +45,6 @@ def decide(case: dict[str, Any], folder: Path) -> tuple[str, Any]:
         return "reject", str(error)
 
 
-def identifier(case: dict[str, Any]) -> str:
-    return f"{case['kind']}: {case['id']}"
-
-
 @pytest.mark.parametrize("case", REFUSED, ids=identifier)
 def test_an_input_with_a_hole_is_refused_for_the_reason_of_its_kind(
     case: dict[str, Any], tmp_path: Path
@@ -74,9 +68,7 @@ def test_an_input_that_is_right_is_stored_as_it_came(case: dict[str, Any], tmp_p
     assert len(value["events"]) == 1 + ("then" in document)
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in REFUSED if case["kind"] == "error-leak"], ids=identifier
-)
+@pytest.mark.parametrize("case", TABLE.refused("error-leak"), ids=identifier)
 def test_a_refusal_repeats_nothing_that_a_stranger_wrote(
     case: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -89,20 +81,16 @@ def test_a_refusal_repeats_nothing_that_a_stranger_wrote(
 
 
 def test_no_two_cases_have_one_id() -> None:
-    assert [
-        name for name, times in Counter(case["id"] for case in CASES).items() if times > 1
-    ] == []
+    assert TABLE.repeated_ids() == []
 
 
 def test_every_case_is_complete() -> None:
     needed = {"id", "kind", "verdict", "text"}
 
-    assert [case["id"] for case in CASES if needed != case.keys()] == []
-    assert {case["verdict"] for case in CASES} == {"accept", "reject"}
+    assert TABLE.incomplete(needed) == []
+    assert TABLE.verdicts() == {"accept", "reject"}
 
 
 def test_every_kind_has_a_reason_and_more_than_two_inputs() -> None:
-    kinds = Counter(case["kind"] for case in CASES)
-
-    assert kinds.keys() == REASONS.keys() | WITHOUT_ONE_REASON
-    assert [kind for kind, number in kinds.items() if number < 3] == []
+    assert TABLE.kinds() == REASONS.keys() | WITHOUT_ONE_REASON
+    assert TABLE.kinds_with_fewer_than(3) == []

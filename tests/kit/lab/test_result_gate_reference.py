@@ -19,7 +19,8 @@ from lab.result_gate import (
     validate_tool_result,
 )
 from lab.strict_json import differences
-from tests.kit.lab.plans import python
+from tests.kit.command import python
+from tests.kit.lab.anything import Whole
 from tests.kit.lab.results import (
     FIXTURES,
     LOOKUP,
@@ -65,10 +66,6 @@ def test_a_refusal_is_a_value_error_and_keeps_its_problems_apart() -> None:
 
 
 # Refusals
-
-
-class Whole(int):
-    """A number of its own kind."""
 
 
 REFUSALS: list[tuple[Any, Any, str]] = [

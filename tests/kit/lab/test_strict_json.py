@@ -19,7 +19,7 @@ from lab.strict_json import (
     same_json,
     structure_problem,
 )
-from tests.kit.lab.plans import nested
+from tests.kit.lab.anything import OfNoName, Shouting, holding_itself, huge, nested
 
 # Texts
 
@@ -210,34 +210,8 @@ def test_a_file_is_read_from_a_path_or_its_text(tmp_path: Path) -> None:
 # Python values
 
 
-class Shouting(str):
-    """A string to isinstance(), and not the text that it holds."""
-
-    __slots__ = ()
-
-    def __eq__(self, _other: object) -> bool:
-        return True
-
-    __hash__ = str.__hash__
-
-
 class Listed(dict[str, Any]):
     """An object to isinstance(), and free to answer as it likes."""
-
-
-class Unnamed(type):
-    """A class of classes that give no answer."""
-
-    def _refuse(cls, *_: object) -> Any:
-        raise RuntimeError("no answer")
-
-    __eq__ = _refuse
-    __hash__ = type.__hash__
-    __name__ = property(_refuse)  # type: ignore[assignment]
-
-
-class OfNoName(metaclass=Unnamed):
-    """A value whose type cannot be asked."""
 
 
 @pytest.mark.parametrize(
@@ -291,10 +265,7 @@ def test_a_value_that_is_not_plain_json_is_named(value: Any, problem: str, place
 
 
 def test_a_list_that_holds_itself_is_too_deep() -> None:
-    endless: list[Any] = []
-    endless.append(endless)
-
-    assert structure_problem(endless) == "nested more than 50 levels deep"
+    assert structure_problem(holding_itself()) == "nested more than 50 levels deep"
 
 
 def test_objects_that_hold_each_other_are_too_deep() -> None:
@@ -315,11 +286,7 @@ def test_a_value_of_the_greatest_depth_is_plain() -> None:
 
 
 def test_a_small_value_that_stands_for_a_huge_one_is_refused() -> None:
-    value: list[Any] = []
-    for _ in range(20):
-        value = [value] * 10
-
-    assert structure_problem(value) == "more than 20,000 values"
+    assert structure_problem(huge()) == "more than 20,000 values"
 
 
 @pytest.mark.parametrize(
