@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 LARGEST_FILE = 2 << 20
+# Said of a file that the other side has not heard of yet; None says that there is no such file.
+UNKNOWN = object()
 
 # Send one message, wait for its reply.
 Ask = Callable[[dict[str, Any]], dict[str, Any]]
@@ -31,7 +33,7 @@ class Crossing:
         self.refusal = type(remote["error"], (ValueError,), {"__init__": set_problems})
         self._row = row
         self._ask = ask
-        self._sent: dict[str, bytes | None] = {}
+        self._known: dict[str, Any] = {}
         self._numbers = itertools.count(1)
 
     def new_object(self) -> int:
@@ -53,14 +55,14 @@ class Crossing:
             # What is no JSON value cannot cross; a right gate refuses it, so this one does.
             raise self.refusal(f"a value that is not JSON: {reason}") from reason
         for path, data in reply.get("files", {}).items():
-            self._sent[path] = base64.b64decode(data)
-            Path(path).write_bytes(self._sent[path] or b"")
+            self._known[path] = base64.b64decode(data)
+            Path(path).write_bytes(self._known[path])
         return self._result(reply)
 
     def _crossing(self, value: Any, depth: int = 0) -> Any:
         """Give what crosses in the place of a value."""
         if isinstance(value, Path):
-            self._sent.setdefault(str(value), None)
+            self._known.setdefault(str(value), UNKNOWN)
             return {"$path": str(value)}
         if isinstance(value, StandIn):
             return {"$object": value._number}
@@ -73,13 +75,13 @@ class Crossing:
         return value
 
     def _changed_files(self) -> dict[str, str | None]:
-        """Give the files that the other side knows otherwise, or not at all; None for no file."""
+        """Give the files that the other side knows otherwise, or not at all."""
         changed: dict[str, str | None] = {}
-        for name, before in self._sent.items():
+        for name, before in self._known.items():
             path = Path(name)
             now = path.read_bytes()[:LARGEST_FILE] if path.is_file() else None
-            if now != before or before is None:
-                self._sent[name] = now
+            if now != before:
+                self._known[name] = now
                 changed[name] = None if now is None else base64.b64encode(now).decode()
         return changed
 
@@ -98,7 +100,6 @@ class Crossing:
 class StandIn:
     """An object of the gate's on the other side, known here by its number."""
 
-    _crossing_: Crossing
     _number: int
 
 
