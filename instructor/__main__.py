@@ -36,7 +36,9 @@ WEIGHTS_HELP = "What blocks count; by default instructor/weights.toml."
 CORES = os.cpu_count() or 2
 Workers = Annotated[int, typer.Option(min=1, help="How many submissions at once.")]
 Pairs = Annotated[list[str] | None, typer.Option(help="Only this sample pair; repeatable.")]
-Seconds = Annotated[float, typer.Option(min=0.1, help="Time limit of one run of tests or cases.")]
+Seconds = Annotated[
+    float, typer.Option(min=0.1, help="CPU time of one run of tests; a hidden input gets a fifth.")
+]
 CellSeconds = Annotated[float, typer.Option(min=0.1, help="Time limit of a notebook cell.")]
 
 

@@ -1,6 +1,5 @@
 """One submission in, one report out. Whatever is handed in, this returns a report."""
 
-import math
 import re
 import shutil
 import sys
@@ -19,7 +18,7 @@ from instructor.report.model import (
     WorkshopReport,
     block_outcome,
 )
-from instructor.sandbox import TIER, Limits
+from instructor.sandbox import TIER
 from instructor.submission import take_snapshot
 from lab.suite import cut
 from lab.workshop import Evidence, Workshop
@@ -72,9 +71,8 @@ def failed_report(job: Job, reason: str) -> Report:
 
 
 def _judge_workshop(workshop: Workshop, snapshot: Path, scratch: Path, job: Job) -> WorkshopReport:
-    limits = Limits(wall_seconds=job.seconds, cpu_seconds=math.ceil(job.seconds))
     answers = load_answer_key(workshop)
-    bench = Bench(workshop, answers, snapshot, scratch, limits, job.cell_seconds)
+    bench = Bench(workshop, answers, snapshot, scratch, job.seconds, job.cell_seconds)
     found: dict[str, Finding] = {}
     for evidence in _in_order(workshop):
         found[evidence.id] = _blocked(evidence, workshop, found) or _judge(evidence, bench)

@@ -1,5 +1,6 @@
 """The bench on which one submission lies while its evidence is judged."""
 
+import math
 import re
 import shutil
 import tempfile
@@ -18,6 +19,8 @@ from lab.workshop import Evidence, Workshop
 
 # How often a job is taken up again after a row has ended its child.
 RESTARTS = 2
+# For starting Python and what it imports, by the clock, on a machine that is busy.
+START_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,9 @@ class Bench:
     answers: AnswerKey
     snapshot: Path
     scratch: Path
-    limits: Limits = field(default_factory=Limits)
+    seconds: float = 10.0
     cell_seconds: float = 10.0
-    replays: dict[str, Rows] = field(default_factory=dict)
+    replays: dict[tuple[str, str], Rows] = field(default_factory=dict)
     suites: dict[str, Rows] = field(default_factory=dict)
     tests: dict[str, TestsRun] = field(default_factory=dict)
 
@@ -91,26 +94,31 @@ class Bench:
     def run(
         self,
         job: Message,
-        answer: Callable[[Message], Message] | None = None,
-        limits: Limits | None = None,
+        answer: Callable[[Message], Message],
+        limits: Limits,
     ) -> ChildRun:
         """Run one job in the sandbox, on a copy of its own."""
         with self.copy() as (workspace, scratch):
             job = {**job, "workspace": str(workspace)}
-            return run_child(job, scratch, limits or self.limits, answer)
+            return run_child(job, scratch, limits, answer)
 
     def run_rows(
         self,
         job: Message,
         rows: list[Message],
+        seconds: float,
+        total: float,
         answer: Callable[[Message], Message] | None = None,
-        limits: Limits | None = None,
     ) -> Rows:
         """Run the rows of a job and gather what is said about each.
 
+        A row may use ``seconds`` of CPU time, all of them ``total`` by the clock once they begin.
         A row that ends the child gets its ending as its answer, and the rows after it go on in
         another child, ``RESTARTS`` times.
         """
+        job = {**job, "seconds": seconds}
+        total += START_SECONDS
+        limits = Limits(wall_seconds=total, cpu_seconds=math.ceil(total))
         answers: dict[str, Message] = {}
         left = rows
         for _ in range(RESTARTS + 1):

@@ -6,10 +6,8 @@ says comes from the rule's own words, so no hidden input can show.
 
 import base64
 import json
-import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 from instructor.answer_key import Case, Rule, decide_case, reference
 from instructor.evidence.bench import Bench, Finding, Unusable
@@ -39,14 +37,22 @@ def judge(evidence: Evidence, bench: Bench) -> Finding:
 
 
 def _replay(rule: Rule, evidence: Evidence, bench: Bench) -> Rows:
-    """Replay every case of the rule's subject on one file, once for all rules that ask for it."""
-    key = f"{rule.subject} {evidence.options.get('file', '')}"
-    if key not in bench.replays:
-        ids = {name for name, other in bench.answers.rules.items() if other.subject == rule.subject}
-        cases = [case for case in bench.answers.cases if case.rule in ids]
+    """Replay the cases of every rule that the workshop asks of one subject and file, once."""
+    rules, file = bench.answers.rules, evidence.options.get("file", "")
+    if (rule.subject, file) not in bench.replays:
+        asked = {
+            other.options["rule"]
+            for other in bench.workshop.evidence
+            if other.kind == "cases" and other.options.get("file", "") == file
+        }
+        cases = [
+            case
+            for case in bench.answers.cases
+            if case.rule in asked and rules[case.rule].subject == rule.subject
+        ]
         replay = {"gate": _replay_gate, "schema": _replay_schema, "data": _replay_data}
-        bench.replays[key] = replay[rule.subject](cases, evidence, bench)
-    return bench.replays[key]
+        bench.replays[rule.subject, file] = replay[rule.subject](cases, evidence, bench)
+    return bench.replays[rule.subject, file]
 
 
 def _replay_gate(cases: list[Case], _: Evidence, bench: Bench) -> Rows:
@@ -66,10 +72,8 @@ def _replay_gate(cases: list[Case], _: Evidence, bench: Bench) -> Rows:
 
 def _run_cases(job: Message, rows: list[Message], bench: Bench) -> Rows:
     """Run the cases in one child, each with a share of the time limit of its own."""
-    seconds = bench.limits.wall_seconds / 5
-    total = bench.limits.wall_seconds + seconds * len(rows) / 10
-    limits = replace(bench.limits, wall_seconds=total, cpu_seconds=math.ceil(total))
-    return bench.run_rows({**job, "seconds": seconds}, rows, limits=limits)
+    seconds = bench.seconds / 5
+    return bench.run_rows(job, rows, seconds, bench.seconds + seconds * len(rows) / 10)
 
 
 def _gate_input(case: Case) -> Message:

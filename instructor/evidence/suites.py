@@ -5,7 +5,6 @@ that many tests of any name must pass, and every test that is there.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from instructor.evidence.bench import Bench, Finding
 from instructor.evidence.desk import Rows
@@ -13,9 +12,6 @@ from instructor.sandbox.process import Message
 from lab.suite import SuiteReport, SuiteVerdict, judge_own
 from lab.suite import judge as judge_tests
 from lab.workshop import Evidence
-
-# For starting Python and pytest, once for all runs of a job.
-START_SECONDS = 10.0
 
 
 def judge(evidence: Evidence, bench: Bench) -> Finding:
@@ -40,9 +36,9 @@ def run_suites(
 
     A row has an ``id``, a ``file``, and where wanted ``tests`` and a ``remote`` gate.
     """
-    seconds = bench.limits.wall_seconds
-    limits = replace(bench.limits, wall_seconds=START_SECONDS + seconds * len(rows))
-    return bench.run_rows({"kind": "suites", "seconds": seconds}, rows, answer, limits)
+    return bench.run_rows(
+        {"kind": "suites"}, rows, bench.seconds, bench.seconds * len(rows), answer
+    )
 
 
 def read_report(rows: Rows, name: str) -> SuiteReport | None:

@@ -19,13 +19,25 @@ import types
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
 TEXT_CHARACTERS = 2000
-HUNG = "it was not done after"
 # This many cases may use up their whole limit.
 PATIENCE = 3
+# Limits are CPU time, so that a busy machine changes no verdict; code that only waits gets this
+# many times as long by the clock.
+WAITING = 3
+
+
+class Ending(NamedTuple):
+    """How a fork ended: no kind and no text where it came to its own end."""
+
+    kind: str
+    text: str
+
+
+DONE = Ending("", "")
 
 
 class Line:
@@ -52,6 +64,7 @@ class Line:
 
 def rows_from(line: Line) -> Iterator[dict[str, Any]]:
     """Ask the grader for one row after the other, so that no more than one is ever in here."""
+    limit_cpu_time(0)
     while True:
         row = line.ask({"call": "next row"})["row"]
         if row is None:
@@ -80,7 +93,7 @@ def run_suites(job: dict[str, Any], line: Line) -> None:
     warm_up(suite)
     for row in rows_from(line):
         ending = in_fork(partial(run_one_suite, suite, row, job, line), job["seconds"])
-        line.send({"id": row["id"], "ending": ending})
+        line.send({"id": row["id"], "ending": ending.text})
 
 
 def warm_up(suite: Any) -> None:
@@ -102,22 +115,32 @@ def run_one_suite(suite: Any, row: dict[str, Any], job: dict[str, Any], line: Li
     line.send({"id": row["id"], "report": report.to_json()})
 
 
-def in_fork(work: Callable[[], None], seconds: float) -> str:
-    """Do something in a fork, end it when its time is up, and say how it ended ("" by itself)."""
+def in_fork(work: Callable[[], None], seconds: float) -> Ending:
+    """Do something in a fork, end it when its time is up, and say how it ended."""
+    hang = Ending("hang", f"it was not done after {seconds:g} seconds")
     child = os.fork()
     if not child:
+        limit_cpu_time(seconds)
         work()
         os._exit(0)
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    begun = time.monotonic()
+    while (passed := time.monotonic() - begun) < WAITING * seconds:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             code = os.waitstatus_to_exitcode(status)
-            return "" if code == 0 else f"it ended Python itself (exit code {code})"
-        time.sleep(0.001)
+            if code == -signal.SIGPROF:
+                return hang
+            return Ending("crash", f"it ended Python itself (exit code {code})") if code else DONE
+        time.sleep(min(0.001 + passed / 10, 0.02))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return f"{HUNG} {seconds:g} seconds"
+    return hang
+
+
+def limit_cpu_time(seconds: float) -> None:
+    """Have this process end with SIGPROF after so many seconds of CPU time; 0 takes that back."""
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def answer_case(
@@ -142,13 +165,12 @@ def replay_cases(
             if not ended:
                 answer_case(case, decide, line)
             continue
-        limit = seconds if hung < PATIENCE else seconds / 10
+        limit = seconds if hung < PATIENCE else seconds / 20
         ending = in_fork(partial(answer_case, case, decide, line), limit)
-        if ending:
+        if ending != DONE:
             ended += 1
-            verdict = "hang" if ending.startswith(HUNG) else "crash"
-            hung += verdict == "hang"
-            line.send({"id": case["id"], "verdict": verdict, "text": ending})
+            hung += ending.kind == "hang"
+            line.send({"id": case["id"], "verdict": ending.kind, "text": ending.text})
 
 
 def replay_gate(job: dict[str, Any], line: Line) -> None:
@@ -235,6 +257,8 @@ def main() -> None:
     confine.confine(job["limits"])
     confine.enter(job["workspace"])
     sys.argv[:] = ["workspace"]
+    # For what is imported before the first row is asked for.
+    limit_cpu_time(job["seconds"])
     JOBS[job["kind"]](job, line)
     line.send({"end": True})
 

@@ -226,7 +226,8 @@ def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
     if code >= 0:
         return f"it ended Python itself (exit code {code})"
     name = signal.Signals(-code).name
-    reasons = {"SIGXCPU": "it used up its CPU time", "SIGKILL": "it was killed at a limit"}
+    used_up = "it used up its CPU time"
+    reasons = {"SIGXCPU": used_up, "SIGPROF": used_up, "SIGKILL": "it was killed at a limit"}
     return reasons.get(name, f"it crashed Python ({name})")
 
 

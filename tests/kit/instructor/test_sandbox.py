@@ -25,12 +25,12 @@ for fd in range(3, 20):
 HEAD = "class Refused(ValueError):\n    pass\n\ndef load(path):\n    return None\n\n"
 
 
-def replay(tmp_path: Path, body: str, **limits: Any) -> ChildRun:
+def replay(tmp_path: Path, body: str, seconds: float = 2.0, **limits: Any) -> ChildRun:
     lab = tmp_path / "workspace" / "lab"
     lab.mkdir(parents=True)
     (lab / "__init__.py").write_text("")
     (lab / "gate.py").write_text(HEAD + body)
-    job = {"kind": "gate", "workspace": str(lab.parent), "gate": GATE, "seconds": 2.0}
+    job = {"kind": "gate", "workspace": str(lab.parent), "gate": GATE, "seconds": seconds}
     desk = Desk(CASES)
     limit = Limits(**{"wall_seconds": 10, **limits})
     run = run_child(job, tmp_path / "scratch", limit, desk.answer)
@@ -82,6 +82,30 @@ def test_a_case_that_hangs_costs_only_itself(tmp_path: Path) -> None:
 
     assert run.finished
     assert answers(run) == {"one": "hang", "two": "accept"}
+
+
+def test_a_case_that_waits_for_a_busy_machine_is_not_taken_for_a_hang(tmp_path: Path) -> None:
+    wait = "    threading.Event().wait(2.5)\n"
+
+    run = replay(tmp_path, f"import threading\ndef decide(plan):\n{wait}    return plan\n")
+
+    assert answers(run) == {"one": "accept", "two": "accept"}
+
+
+def test_a_case_that_waits_for_ever_hangs(tmp_path: Path) -> None:
+    wait = "    while plan == 'one':\n        signal.pause()\n"
+
+    run = replay(
+        tmp_path, f"import signal\ndef decide(plan):\n{wait}    return plan\n", seconds=0.3
+    )
+
+    assert answers(run) == {"one": "hang", "two": "accept"}
+
+
+def test_a_gate_that_does_not_end_its_import_is_ended_within_its_cpu_time(tmp_path: Path) -> None:
+    run = replay(tmp_path, "while True: pass\n", seconds=0.3)
+
+    assert run.ending == "it used up its CPU time"
 
 
 def test_a_case_that_ends_python_costs_only_itself(tmp_path: Path) -> None:
@@ -161,15 +185,17 @@ def test_a_daemon_that_detaches_itself_is_ended(tmp_path: Path) -> None:
     adopt_orphans()
     mark = tmp_path / "pid"
     body = f"""
-import os, time
+import os, signal
+ready, say = os.pipe()
 if os.fork() == 0:
     os.setsid()
     if os.fork():
         os._exit(0)
-    open({str(mark)!r}, "w").write(str(os.getpid()))
-    time.sleep(600)
-while not (os.path.exists({str(mark)!r}) and open({str(mark)!r}).read()):
-    time.sleep(0.01)
+    with open({str(mark)!r}, "w") as file:
+        file.write(str(os.getpid()))
+    os.write(say, b"x")
+    signal.pause()
+os.read(ready, 1)
 
 def decide(plan):
     return plan
