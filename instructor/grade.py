@@ -2,9 +2,7 @@
 
 import contextlib
 import hashlib
-import multiprocessing
 import shutil
-import signal
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -18,13 +16,12 @@ from instructor.report.exports import FOLDER, check_names, score, write_exports
 from instructor.report.model import Report, write_text
 from instructor.report.pages import write_class_pages, write_feedback
 from instructor.report.weights import Weights, load_weights
-from instructor.sandbox.confine import die_with_parent, leave_out_slow_formats
-from instructor.sandbox.process import adopt_orphans, end_strays, running_below
+from instructor.sandbox.process import end_strays
 from instructor.submission import find_submissions, holds
+from instructor.workers import open_pool
 from lab.workshop import Workshop, load_workshop, workshop_ids
 
 MAX_NAME_BYTES = 200
-SUBMISSIONS_A_WORKER = 20
 RESERVED = frozenset({"index.html", "gradebook.csv", ".work", FOLDER})
 Progress = Callable[[Report, int, int], None]
 
@@ -95,15 +92,6 @@ def report_folder(name: str) -> str:
     return f"{name}-submission" if name in RESERVED else name
 
 
-def start_worker() -> None:
-    """Prepare a worker process: whatever its children leave behind becomes its own to end."""
-    # Ctrl-C goes to every process of a terminal; the main one decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with_parent()
-    leave_out_slow_formats()
-    adopt_orphans()
-
-
 def judge_in_worker(job: Job) -> Report:
     """Judge one submission; end every process that it left behind, whatever happened."""
     try:
@@ -123,12 +111,12 @@ def _write(report: Report, out: Path) -> None:
 def _judge_all(jobs: list[Job], workers: int) -> Iterator[Report]:
     """Yield reports as they come; a worker that dies costs only the submission that it held."""
     left = {job.name: job for job in jobs}
-    with contextlib.suppress(BrokenProcessPool), _pool(workers) as pool:
+    with contextlib.suppress(BrokenProcessPool), open_pool(workers) as pool:
         for report in _results(pool, jobs):
             del left[report.submission]
             yield report
     for job in list(left.values()):
-        with _pool(1) as pool:
+        with open_pool(1) as pool:
             try:
                 yield pool.submit(judge_in_worker, job).result()
             except BrokenProcessPool:
@@ -140,28 +128,6 @@ def _results(pool: ProcessPoolExecutor, jobs: list[Job]) -> Iterator[Report]:
     futures: list[Future[Report]] = [pool.submit(judge_in_worker, job) for job in jobs]
     for future in as_completed(futures):
         yield future.result()
-
-
-@contextlib.contextmanager
-def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Open a pool of workers; when this is left early, they end at once with all they started.
-
-    A worker is replaced now and then, so that what libraries leak in it cannot pile up.
-    """
-    before = running_below()
-    pool = ProcessPoolExecutor(
-        workers,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=start_worker,
-        max_tasks_per_child=SUBMISSIONS_A_WORKER,
-    )
-    try:
-        yield pool
-        pool.shutdown()
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        end_strays(before)
-        raise
 
 
 def _check_out(folder: Path, out: Path, submissions: dict[str, Path]) -> None:
