@@ -32,6 +32,9 @@ console = Console()
 
 PROBLEMS, USAGE, FAILED = 1, 2, 3
 EXPORT_HELP = f"Also write this, repeatable: {', '.join(EXPORTS)}."
+HISTORY_HELP = "Also read each git history: when each block was green, against the plan."
+BEGAN_HELP = "With --history: when the session began, in this machine's time zone."
+TIMES = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S%z"]
 WEIGHTS_HELP = "What blocks count; by default instructor/weights.toml."
 CORES = os.cpu_count() or 2
 Workers = Annotated[int, typer.Option(min=1, help="How many submissions at once.")]
@@ -72,11 +75,15 @@ def grade(  # noqa: PLR0913, PLR0917  each is an option of the command
     seconds: Seconds = 10.0,
     export: Annotated[list[str] | None, typer.Option(help=EXPORT_HELP)] = None,
     weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
+    history: Annotated[bool, typer.Option("--history", help=HISTORY_HELP)] = False,
+    began: Annotated[datetime | None, typer.Option(formats=TIMES, help=BEGAN_HELP)] = None,
 ) -> None:
     """Grade a class block by block; exits with 0 whatever the scores."""
     limits = (workers, cell_seconds, seconds)
     exports = tuple(dict.fromkeys(export or ()))
-    _grade(folder, out, Options(tuple(workshop or ()), *limits, exports, weights, os.environ))
+    pace = (history or began is not None, began.astimezone() if began else None)
+    options = Options(tuple(workshop or ()), *limits, exports, weights, os.environ, *pace)
+    _grade(folder, out, options)
 
 
 @app.command()

@@ -8,10 +8,11 @@ import shutil
 import tomllib
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from instructor import COURSE, CourseError
+from instructor.commits import commit_all
 from instructor.edits import replaced
 from instructor.release import build, release, workspace_files
 from lab.workshop import Workshop, load_workshop
@@ -32,6 +33,8 @@ class Pair:
     without: tuple[str, ...]
     outcomes: dict[str, str]
     first: str
+    # The minute of the session at which the step is committed; None where it never is.
+    minute: int | None = None
 
 
 def load_pairs() -> list[Pair]:
@@ -55,6 +58,8 @@ def build_pair(pair: Pair, pairs: list[Pair], target: Path, now: datetime) -> No
         _change(step.name, folder / CHANGES, target)
         for file in step.without:
             (target / file).unlink()
+        if step.minute is not None:
+            commit_all(target, now + timedelta(minutes=step.minute), step.shows)
 
 
 def build_class(target: Path, now: datetime, names: Collection[str] = ()) -> None:

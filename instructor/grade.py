@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from instructor import COURSE, CourseError
 from instructor.answer_key import dump
 from instructor.judging import Job, failed_report, judge_submission
+from instructor.paces import read_paces
 from instructor.report.exports import FOLDER, check_names, score, write_exports
 from instructor.report.model import Report, write_text
 from instructor.report.pages import write_class_pages, write_feedback
@@ -22,7 +24,7 @@ from instructor.workers import open_pool
 from lab.workshop import Workshop, load_workshop, workshop_ids
 
 MAX_NAME_BYTES = 200
-RESERVED = frozenset({"index.html", "gradebook.csv", ".work", FOLDER})
+RESERVED = frozenset({"index.html", "gradebook.csv", "pace.json", ".work", FOLDER})
 Progress = Callable[[Report, int, int], None]
 
 
@@ -31,7 +33,8 @@ class Options:
     """How to grade: which workshops (what each submission shows when empty), how many at once.
 
     ``exports`` are names of ``EXPORTS``; ``weights`` is a teacher's file (without one the course's
-    own); ``environment`` is what exports may read of the run's.
+    own); ``environment`` is what exports may read of the run's. ``history`` reads the commits too,
+    with ``began`` as the start of the session where that is known.
     """
 
     workshops: tuple[str, ...] = ()
@@ -41,6 +44,8 @@ class Options:
     exports: tuple[str, ...] = ()
     weights: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    history: bool = False
+    began: datetime | None = None
 
 
 def grade_class(folder: Path, out: Path, options: Options, progress: Progress) -> list[Report]:
@@ -75,11 +80,12 @@ def grade_class(folder: Path, out: Path, options: Options, progress: Progress) -
             reports[report.submission] = report
             _write(report, out)
             progress(report, len(reports), len(jobs))
+        paces = read_paces(jobs, options.workers, options.began) if options.history else []
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     ordered = [reports[job.name] for job in jobs]
     folders = {job.name: report_folder(job.name) for job in jobs}
-    write_class_pages(ordered, workshops, folders, out, weights)
+    write_class_pages(ordered, workshops, folders, out, weights, paces)
     book = score(ordered, folders, workshops, weights, options.environment)
     write_exports(options.exports, book, out / FOLDER)
     return ordered

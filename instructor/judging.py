@@ -4,6 +4,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -73,10 +74,19 @@ def failed_report(job: Job, reason: str) -> Report:
 def _judge_workshop(workshop: Workshop, snapshot: Path, scratch: Path, job: Job) -> WorkshopReport:
     answers = load_answer_key(workshop)
     bench = Bench(workshop, answers, snapshot, scratch, job.seconds, job.cell_seconds)
+    found = judge_evidence(workshop, bench)
+    return _workshop_report(workshop, {item: found[item.id] for item in workshop.evidence})
+
+
+def judge_evidence(
+    workshop: Workshop, bench: Bench, kinds: Collection[str] = tuple(KINDS)
+) -> dict[str, Finding]:
+    """Judge the evidence of some kinds, by id; what builds on a block that is not there waits."""
     found: dict[str, Finding] = {}
     for evidence in _in_order(workshop):
-        found[evidence.id] = _blocked(evidence, workshop, found) or _judge(evidence, bench)
-    return _workshop_report(workshop, {item: found[item.id] for item in workshop.evidence})
+        if evidence.kind in kinds:
+            found[evidence.id] = _blocked(evidence, workshop, found) or _judge(evidence, bench)
+    return found
 
 
 def _in_order(workshop: Workshop) -> list[Evidence]:
@@ -92,7 +102,7 @@ def _in_order(workshop: Workshop) -> list[Evidence]:
 def _blocked(evidence: Evidence, workshop: Workshop, found: dict[str, Finding]) -> Finding | None:
     for block in evidence.needs:
         rows = [item for item in workshop.evidence_of(block) if item.graded]
-        if any(found[item.id].outcome != "pass" for item in rows):
+        if any(item.id in found and found[item.id].outcome != "pass" for item in rows):
             title = workshop.block(block).title
             return Finding(
                 "blocked",

@@ -9,15 +9,13 @@ from datetime import datetime
 from pathlib import Path
 
 import jinja2
-from dulwich import porcelain
-from dulwich.refs import Ref
 
 from instructor import COURSE, CourseError
+from instructor.commits import commit_all, start_repository
 from instructor.extras import Extra, extras_for
 from instructor.solutions import BEGIN, END, STUB, without_solutions
 from lab.workshop import Workshop
 
-AUTHOR = b"Course <course@localhost>"
 TEMPLATE = COURSE / "instructor" / "workspace"
 # What every workspace holds, whatever its workshops.
 COMMON = (
@@ -55,7 +53,8 @@ def release_many(workshops: list[Workshop], targets: dict[Path, str], now: datet
         for number, target in enumerate(targets):
             built[target] = Path(folder) / str(number)
             build(workshops, built[target])
-            _commit(built[target], now)
+            start_repository(built[target])
+            commit_all(built[target], now, "Start the workshop")
         for target, workspace in built.items():
             target.parent.mkdir(parents=True, exist_ok=True)
             if target.exists():
@@ -163,27 +162,6 @@ def _solution_lines(workshop: Workshop) -> Iterator[str]:
 def _is_finished(file: str, data: bytes, workshops: list[Workshop]) -> bool:
     starts = {file for workshop in workshops for file in workshop.start}
     return file in starts and data == (COURSE / file).read_bytes()
-
-
-def _commit(workspace: Path, now: datetime) -> None:
-    repository = porcelain.init(str(workspace))
-    try:
-        repository.refs.set_symbolic_ref(Ref(b"HEAD"), Ref(b"refs/heads/main"))
-        files = [p for p in workspace.rglob("*") if p.is_file() and ".git" not in p.parts]
-        porcelain.add(repository, [str(path) for path in sorted(files)])
-        stamp = int(now.timestamp())
-        porcelain.commit(
-            repository,
-            message=b"Start the workshop",
-            author=AUTHOR,
-            committer=AUTHOR,
-            author_timestamp=stamp,
-            commit_timestamp=stamp,
-            author_timezone=0,
-            commit_timezone=0,
-        )
-    finally:
-        repository.close()
 
 
 def _check_free(target: Path) -> None:

@@ -99,6 +99,28 @@ def take_snapshot(source: Path, target: Path, workshops: list[Workshop]) -> Snap
     return snapshot
 
 
+def copy_git_data(source: Path, target: Path) -> bool:
+    """Copy the data of a submission's repository, and nothing that configures git; False for none.
+
+    Only ordinary files of ``HEAD``, refs and objects, within the limits of a snapshot.
+    """
+    git = source / ".git"
+    if git.is_symlink() or not (git / "HEAD").is_file():
+        return False
+    copied = Snapshot(target)
+    for name in ("objects", "refs"):
+        (target / name).mkdir(parents=True)
+    for name in ("HEAD", "packed-refs"):
+        if (git / name).is_file() and not (git / name).is_symlink():
+            _copy_file(git / name, (git / name).stat(), git, copied)
+    for name in ("refs", "objects"):
+        if (git / name).is_dir() and not (git / name).is_symlink():
+            _copy_folder(git / name, git, copied)
+    # Where else objects may be found is a path on the machine of whoever wrote it.
+    (target / "objects" / "info" / "alternates").unlink(missing_ok=True)
+    return True
+
+
 def course_files(workshop: Workshop) -> Iterator[str]:
     """List the code that a workspace gets and a student has no reason to change."""
     yield from (file for file in COMMON if file.startswith("lab/"))

@@ -5,13 +5,17 @@ Every text may come from a student, so templates escape all of it and no page ho
 
 import functools
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import jinja2
 
+from instructor.answer_key import dump
 from instructor.report.model import BlockReport, Report, write_text
+from instructor.report.pace import Pace, medians, rows_of
+from instructor.report.pace import to_json as pace_json
 from instructor.report.points import number_text, points_of
 from instructor.report.tables import csv_text
 from instructor.report.weights import EQUAL, Weights
@@ -32,15 +36,24 @@ def write_class_pages(
     folders: dict[str, str],
     out: Path,
     weights: Weights = EQUAL,
+    paces: Sequence[Pace] = (),
 ) -> None:
-    """Write the class's page and ``gradebook.csv``; ``folders`` says where each report lies."""
+    """Write the class's page and ``gradebook.csv``; ``folders`` says where each report lies.
+
+    With ``paces`` there is also a ``pace.json``, and the page has a part for them.
+    """
     write_text(out / "gradebook.csv", gradebook(reports, weights))
+    if paces:
+        write_text(out / "pace.json", dump(pace_json(paces)))
     links = {name: f"{quote(folder)}/feedback.html" for name, folder in folders.items()}
     page = _template("index.html").render(
         reports=reports,
         workshops=workshops,
         links=links,
         totals=common_problems(reports),
+        paces=paces,
+        medians=medians,
+        pace_rows=rows_of,
         marks=MARKS,
         words=WORDS,
     )

@@ -109,8 +109,10 @@ def run_one_suite(suite: Any, row: dict[str, Any], job: dict[str, Any], line: Li
     if row.get("remote"):
         stand_in = load_script(HERE / "stand_in.py", "_courseware_stand_in")
         stand_in.install(row["remote"], row["id"], line.ask)
+    workspace = row.get("workspace", job["workspace"])
+    load_script(HERE / "confine.py", "_courseware_confine").enter(workspace)
     report = suite.run_suite(
-        Path(job["workspace"]), row["file"], row.get("tests", ()), row.get("stop_at_failure", False)
+        Path(workspace), row["file"], row.get("tests", ()), row.get("stop_at_failure", False)
     )
     line.send({"id": row["id"], "report": report.to_json()})
 
@@ -230,7 +232,13 @@ def validate_one(case: dict[str, Any], validator: Any) -> dict[str, Any]:
     return {"verdict": verdict, "text": "; ".join(errors)[:TEXT_CHARACTERS]}
 
 
+def read_commits(job: dict[str, Any], line: Line) -> None:
+    """Read a repository's history; not one line of the student's code runs."""
+    load_script(HERE / "commits.py", "_courseware_commits").read_commits(job, line.send)
+
+
 JOBS = {
+    "commits": read_commits,
     "suites": run_suites,
     "gate": replay_gate,
     "schema": replay_schema,
@@ -257,8 +265,8 @@ def main() -> None:
     confine.confine(job["limits"])
     confine.enter(job["workspace"])
     sys.argv[:] = ["workspace"]
-    # For what is imported before the first row is asked for.
-    limit_cpu_time(job["seconds"])
+    if "seconds" in job:  # for what is imported before the first row is asked for
+        limit_cpu_time(job["seconds"])
     JOBS[job["kind"]](job, line)
     line.send({"end": True})
 
