@@ -4,7 +4,6 @@ Every text may come from a student, so templates escape all of it and no page ho
 """
 
 import functools
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from instructor.report.pace import Pace, medians, rows_of
 from instructor.report.pace import to_json as pace_json
 from instructor.report.points import number_text, points_of
 from instructor.report.tables import csv_text
+from instructor.report.totals import common_problems, outliers, totals
 from instructor.report.weights import EQUAL, Weights
 from lab.workshop import Workshop
 
@@ -50,7 +50,9 @@ def write_class_pages(
         reports=reports,
         workshops=workshops,
         links=links,
-        totals=common_problems(reports),
+        common=common_problems(reports),
+        totals=totals(reports),
+        outliers=outliers(reports),
         paces=paces,
         medians=medians,
         pace_rows=rows_of,
@@ -76,19 +78,6 @@ def gradebook(reports: list[Report], weights: Weights = EQUAL) -> str:
         summary = [reached, len(outcomes), *_points(report, weights), report.sandbox]
         rows.append([report.submission, *marks, *summary, report.first_thing_to_do])
     return csv_text(rows)
-
-
-def common_problems(reports: list[Report]) -> list[tuple[int, int, str, str]]:
-    """Count what fails most: (submissions, of how many, title, an example of what was found).
-
-    A check is known by its title: two workshops may give theirs the same id.
-    """
-    graded = [item for report in reports for item in report.all_evidence if item.graded]
-    asked = Counter(item.title for item in graded)
-    failing = [item for item in graded if item.outcome == "fail"]
-    examples = {item.title: item.found for item in reversed(failing)}
-    counts = Counter(item.title for item in failing).most_common(8)
-    return [(number, asked[title], title, examples[title]) for title, number in counts]
 
 
 def _points(report: Report, weights: Weights) -> tuple[str, str]:
