@@ -9,7 +9,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,11 +22,11 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 
 from instructor.evidence.bench import Bench, Finding
 from instructor.sandbox import Limits
-from instructor.sandbox.process import ISOLATED, MIB, clean_environment, end_strays, running_below
+from instructor.sandbox.process import MIB, clean_environment, end_strays, running_below
 from lab.suite import cut
 from lab.workshop import Evidence
 
-KERNEL = Path(__file__).parents[1] / "sandbox" / "kernel.py"
+PROVISIONER = "failing-closed-fork"
 KERNEL_MEMORY = 2048 * MIB
 NOTEBOOK_CELLS = 20
 # A socket's path has 107 bytes at the most; where reports go deeper, the system's folder serves.
@@ -184,11 +183,13 @@ def _manager(workspace: Path, sockets: Path, bench: Bench) -> AsyncKernelManager
     manager = AsyncKernelManager(
         connection_file=str(sockets / "kernel.json"), transport="ipc", ip=str(sockets / "s")
     )
-    command = [
-        sys.executable, *ISOLATED, str(KERNEL), json.dumps(limits.for_child()),
-        str(workspace), "-f", "{connection_file}", "--HistoryManager.enabled=False",
-    ]  # fmt: skip
-    manager._kernel_spec = KernelSpec(argv=command, display_name="limited", language="python")
+    arguments = [json.dumps(limits.for_child()), str(workspace), "-f", "{connection_file}"]
+    manager._kernel_spec = KernelSpec(
+        argv=[*arguments, "--HistoryManager.enabled=False"],
+        display_name="limited",
+        language="python",
+        metadata={"kernel_provisioner": {"provisioner_name": PROVISIONER}},
+    )
     return manager
 
 

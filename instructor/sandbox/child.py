@@ -1,18 +1,15 @@
 """The program inside the sandbox: run one job on a student's files, say what their code said.
 
-It is started as a plain script with ``python -s -P -B``, gets one JSON line (the job) on the socket
-whose number is its only argument, and answers with JSON lines. It holds inputs, never answers.
+It runs in a fork of ``zygote.py``, gets one JSON line (the job) on its connection, and answers with
+JSON lines. It holds inputs, never answers.
 """
 
 import base64
-import gc
 import importlib
-import importlib.util
 import json
 import os
 import signal
 import socket
-import sys
 import tempfile
 import time
 import types
@@ -22,6 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
+LAB = HERE.parents[1] / "lab"
+# Our own modules, under private names and not through the student's path.
+_OURS: dict[str, Any] = {}
 TEXT_CHARACTERS = 2000
 # This many cases may use up their whole limit.
 PATIENCE = 3
@@ -44,7 +44,7 @@ class Line:
     """The connection to the grader: one JSON value a line, both ways."""
 
     def __init__(self, number: int) -> None:
-        """Take over an inherited socket; its copy is not inherited any further."""
+        """Take over an inherited socket."""
         self._file = socket.socket(fileno=number).makefile("rwb")
 
     def send(self, message: dict[str, Any]) -> None:
@@ -72,27 +72,14 @@ def rows_from(line: Line) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def load_script(path: Path, name: str) -> types.ModuleType:
-    """Import one of our own files under a private name, not through the student's path."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None  # noqa: S101  a file of ours is there
-    assert spec.loader is not None  # noqa: S101
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def run_suites(job: dict[str, Any], line: Line) -> None:
     """Run pytest files, each in a fork of its own, so that none can disturb another.
 
-    This process imports pytest once and not one line of the student's. A row with ``remote`` runs
+    This process imports not one line of the student's. A row with ``remote`` runs
     against a gate that is not in here: a stand-in for it asks the grader.
     """
-    suite = load_script(HERE.parents[1] / "lab" / "suite.py", "_courseware_suite")
-    warm_up(suite)
     for row in rows_from(line):
-        ending = in_fork(partial(run_one_suite, suite, row, job, line), job["seconds"])
+        ending = in_fork(partial(run_one_suite, row, job, line), job["seconds"])
         line.send({"id": row["id"], "ending": ending.text})
 
 
@@ -101,17 +88,15 @@ def warm_up(suite: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "test_nothing.py").touch()
         suite.run_suite(Path(folder), "test_nothing.py")
-    gc.freeze()
 
 
-def run_one_suite(suite: Any, row: dict[str, Any], job: dict[str, Any], line: Line) -> None:
+def run_one_suite(row: dict[str, Any], job: dict[str, Any], line: Line) -> None:
     """Run one row's tests in this process and send what they said."""
     if row.get("remote"):
-        stand_in = load_script(HERE / "stand_in.py", "_courseware_stand_in")
-        stand_in.install(row["remote"], row["id"], line.ask)
+        _OURS["stand_in"].install(row["remote"], row["id"], line.ask)
     workspace = row.get("workspace", job["workspace"])
-    load_script(HERE / "confine.py", "_courseware_confine").enter(workspace)
-    report = suite.run_suite(
+    _OURS["confine"].enter(workspace)
+    report = _OURS["suite"].run_suite(
         Path(workspace), row["file"], row.get("tests", ()), row.get("stop_at_failure", False)
     )
     line.send({"id": row["id"], "report": report.to_json()})
@@ -178,7 +163,7 @@ def replay_cases(
 def replay_gate(job: dict[str, Any], line: Line) -> None:
     """Give each input to the student's gate and report what it said."""
     gate = types.SimpleNamespace(**job["gate"])
-    replay = load_script(HERE.parents[1] / "lab" / "replay.py", "_courseware_replay")
+    replay = _OURS["replay"]
     try:
         module = importlib.import_module(gate.module)
         for name in (gate.load, gate.decide, gate.error):
@@ -234,7 +219,7 @@ def validate_one(case: dict[str, Any], validator: Any) -> dict[str, Any]:
 
 def read_commits(job: dict[str, Any], line: Line) -> None:
     """Read a repository's history; not one line of the student's code runs."""
-    load_script(HERE / "commits.py", "_courseware_commits").read_commits(job, line.send)
+    _OURS["commits"].read_commits(job, line.send)
 
 
 JOBS = {
@@ -245,31 +230,21 @@ JOBS = {
 }
 
 
-def main() -> None:
+def preload(load_script: Callable[[Path, str], Any]) -> None:
+    """Import our own modules, once for all jobs."""
+    places = {"suite": LAB, "replay": LAB, "confine": HERE, "stand_in": HERE, "commits": HERE}
+    for name, place in places.items():
+        _OURS[name] = load_script(place / f"{name}.py", f"_courseware_{name}")
+    warm_up(_OURS["suite"])
+
+
+def run(connection: int, _: list[Any]) -> None:
     """Read the job, lower the limits, do it, and say that the end was reached."""
-    number = int(sys.argv[1])
-    os.set_inheritable(number, False)
-    line = Line(number)
+    line = Line(connection)
     job = line.receive()
-    confine = load_script(HERE / "confine.py", "_courseware_confine")
-    confine.die_with_parent()
-    confine.leave_out_slow_formats()
-    # Before the student's folder is on the path: no file of theirs can take these places.
-    import jsonschema
-    import pytest  # noqa: F401
-
-    # The first use of a validator reads the specifications; every fork would do it anew.
-    jsonschema.Draft202012Validator.check_schema({"type": "object"})
-    gc.freeze()
-
-    confine.confine(job["limits"])
-    confine.enter(job["workspace"])
-    sys.argv[:] = ["workspace"]
+    _OURS["confine"].confine(job["limits"])
+    _OURS["confine"].enter(job["workspace"])
     if "seconds" in job:  # for what is imported before the first row is asked for
         limit_cpu_time(job["seconds"])
     JOBS[job["kind"]](job, line)
     line.send({"end": True})
-
-
-if __name__ == "__main__":
-    main()

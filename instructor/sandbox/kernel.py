@@ -1,33 +1,34 @@
-"""A Jupyter kernel that limits itself first: ``kernel.py LIMITS WORKSPACE -f FILE``."""
+"""A Jupyter kernel that limits itself first. It runs in a fork of ``zygote.py``."""
 
-import importlib.util
-import json
-import sys
+import os
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+_OURS: dict[str, Any] = {}
 
 
-def main() -> None:
-    """Lower the limits, enter the workspace, and become an ordinary ipykernel."""
+def preload(load_script: Callable[[Path, str], Any]) -> None:
+    """Import what a kernel needs, once for all kernels; a fork is safe from one thread only."""
     path = Path(__file__).with_name("confine.py")
-    spec = importlib.util.spec_from_file_location("_courseware_confine", path)
-    assert spec is not None  # noqa: S101  a file of ours is there
-    assert spec.loader is not None  # noqa: S101
-    confine = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(confine)
-    folder = Path.cwd()
-    confine.die_with_parent()
-    confine.leave_out_slow_formats()
-    # Before the workspace is on the path: no file of the student's can take a module's place.
-    import os
+    _OURS["confine"] = load_script(path, "_courseware_confine")
+    import ipykernel.kernelapp
+    import ipykernel.zmqshell
 
-    from ipykernel.kernelapp import IPKernelApp
+    _OURS["kernelapp"] = ipykernel.kernelapp
+    if threading.active_count() != 1:
+        raise RuntimeError("importing ipykernel has started a thread; kernels cannot be forked")
 
-    confine.confine(json.loads(sys.argv[1]))
-    confine.enter(sys.argv[2])
-    sys.argv[1:3] = []
+
+def run(connection: int, arguments: list[Any]) -> None:
+    """Lower the limits, enter the workspace, and become an ordinary ipykernel.
+
+    ``arguments`` are the limits, the workspace, the folder to start in, and ipykernel's own.
+    """
+    os.close(connection)
+    limits, workspace, folder, *own = arguments
+    _OURS["confine"].confine(limits)
+    _OURS["confine"].enter(workspace)
     os.chdir(folder)
-    IPKernelApp.launch_instance()
-
-
-if __name__ == "__main__":
-    main()
+    _OURS["kernelapp"].IPKernelApp.launch_instance(argv=own)

@@ -1,4 +1,4 @@
-"""Start one child, talk to it, and end it with everything that it started."""
+"""Fork one child, talk to it, and end it with everything that it started."""
 
 import contextlib
 import json
@@ -16,11 +16,10 @@ from typing import Any
 
 import psutil
 
-CHILD = Path(__file__).with_name("child.py")
+from instructor.sandbox.forks import Fork, fork, server_pids
+
 MIB = 1 << 20
 LONGEST_LINE = 4 * MIB
-# No site of the user's, no script's folder on the path, no compiled files; the environment is ours.
-ISOLATED = ("-s", "-P", "-B", "-X", "utf8")
 
 # A message from a child, as parsed JSON.
 Message = dict[str, Any]
@@ -73,7 +72,7 @@ def run_child(
     limits: Limits,
     answer: Callable[[Message], Message] | None = None,
 ) -> ChildRun:
-    """Run ``child.py`` on a job and collect its messages; ``answer`` replies to its calls.
+    """Run a job of ``child.py`` and collect its messages; ``answer`` replies to its calls.
 
     The child's standard input is empty, its output is counted and thrown away, and when this
     returns no process that it started is alive.
@@ -83,15 +82,7 @@ def run_child(
     run = ChildRun()
     with ours:
         with theirs:
-            process = subprocess.Popen(  # noqa: S603  our own script, by its full path
-                [sys.executable, *ISOLATED, str(CHILD), str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                pass_fds=(theirs.fileno(),),
-                env=clean_environment(scratch),
-                start_new_session=True,
-            )
+            process = fork("jobs", [], clean_environment(scratch), theirs.fileno())
         try:
             request = {**job, "limits": limits.for_child()}
             ours.settimeout(limits.wall_seconds)
@@ -136,9 +127,12 @@ def adopt_orphans() -> None:
 
 
 def end_strays(before: set[int]) -> int:
-    """End every process below this one that was not there before; give their number."""
-    ended = 0
-    while strays := [p for p in psutil.Process().children(recursive=True) if p.pid not in before]:
+    """End every process below this one that was not there before; give their number.
+
+    The fork servers stay, to be used again.
+    """
+    ended, kept = 0, before | server_pids()
+    while strays := [p for p in psutil.Process().children(recursive=True) if p.pid not in kept]:
         for stray in strays:
             with contextlib.suppress(psutil.NoSuchProcess):
                 stray.kill()
@@ -155,14 +149,14 @@ def running_below() -> set[int]:
 
 
 def _listen(  # noqa: C901  one loop over two streams, read in one go
-    process: subprocess.Popen[bytes],
+    process: Fork,
     ours: socket.socket,
     limits: Limits,
     run: ChildRun,
     answer: Callable[[Message], Message] | None,
 ) -> None:
     """Read the child's output and messages until it ends, or raise ``_Stop``."""
-    assert process.stdout is not None  # noqa: S101  Popen was given a pipe
+    assert process.stdout is not None  # noqa: S101  we listen
     deadline = time.monotonic() + limits.wall_seconds
     pending = b""
     received = 0
@@ -218,7 +212,7 @@ def _take(
             run.messages.append(message)
 
 
-def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
+def _how_it_ended(process: Fork) -> str:
     try:
         code = process.wait(timeout=2)
     except subprocess.TimeoutExpired:
@@ -231,9 +225,7 @@ def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
     return reasons.get(name, f"it crashed Python ({name})")
 
 
-def _end(process: subprocess.Popen[bytes], before: set[int]) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+def _end(process: Fork, before: set[int]) -> None:
     process.kill()
     process.wait()
     if process.stdout:
