@@ -77,21 +77,32 @@ class ForkServer:
             )
         self.pid = self._process.pid
         self._unread = b""
+        self._last: Fork | None = None
 
     def fork(
-        self, arguments: Sequence[Any], environment: dict[str, str], connection: int, output: int
-    ) -> int:
-        """Have a child forked; give its process id. Raises ``ForkServerGone``."""
+        self,
+        arguments: Sequence[Any],
+        environment: dict[str, str],
+        descriptors: tuple[int, int],
+        stdout: IO[bytes] | None,
+    ) -> Fork:
+        """Have a child forked; raise ``ForkServerGone``.
+
+        A server has one child at a time: the one before it is waited for, whoever ended it.
+        """
         request = {"arguments": arguments, "environment": environment}
         try:
-            data = json.dumps(request).encode()
-            socket.send_fds(self._control, [data], [output, connection])
+            if self._last and self._last.returncode is None:
+                self._last.kill()
+                self._last.wait()
+            socket.send_fds(self._control, [json.dumps(request).encode()], descriptors)
             pid = self.next_number(None)
         except OSError as error:
             raise ForkServerGone from error
         if pid is None:
             raise ForkServerGone
-        return pid
+        self._last = Fork(self, pid, stdout)
+        return self._last
 
     def next_number(self, timeout: float | None) -> int | None:
         """Read the next number that the server says; None when it has ended."""
@@ -128,20 +139,18 @@ def fork(
     ``listen`` is set, and goes nowhere otherwise.
     """
     reader, writer = os.pipe() if listen else (None, os.open(os.devnull, os.O_WRONLY))
-    nothing = os.open(os.devnull, os.O_RDWR) if connection is None else connection
+    nothing = os.open(os.devnull, os.O_RDWR)
+    descriptors = (writer, nothing if connection is None else connection)
+    stdout = os.fdopen(reader, "rb", buffering=0) if reader is not None else None
     try:
         try:
-            server = _server(kind)
-            pid = server.fork(arguments, environment, nothing, writer)
+            return _server(kind).fork(arguments, environment, descriptors, stdout)
         except ForkServerGone:
             # The last child took it along; a fresh one that fails is a fault of ours.
-            server = _server(kind, anew=True)
-            pid = server.fork(arguments, environment, nothing, writer)
+            return _server(kind, anew=True).fork(arguments, environment, descriptors, stdout)
     finally:
         os.close(writer)
-        if connection is None:
-            os.close(nothing)
-    return Fork(server, pid, os.fdopen(reader, "rb", buffering=0) if reader is not None else None)
+        os.close(nothing)
 
 
 def server_pids() -> set[int]:
