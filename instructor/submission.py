@@ -5,67 +5,56 @@ import os
 import shutil
 import stat
 import sys
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 from instructor import COURSE, CourseError
+from instructor.landing import IGNORED_FOLDERS, MAX_DEPTH, ROOMS, Remark, Snapshot
 from instructor.release import COMMON
-from lab.suite import cut
 from lab.workshop import Workshop
 
-MAX_FILES = 2_000
-MAX_DEPTH = 20
-MAX_FILE_BYTES = 5_000_000
-MAX_TOTAL_BYTES = 50_000_000
-# Made by tools, never handed in on purpose.
-IGNORED_FOLDERS = frozenset(
-    {".git", ".venv", "venv", "node_modules", "__pycache__", ".ipynb_checkpoints", ".pytest_cache"}
-)
-ROOMS = ("lab", "notebooks", "fixtures", "tests")
 # pytest and Python read these before any test; grading reads none of them.
 NOT_READ = frozenset(
     {"conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "sitecustomize.py", "usercustomize.py"}
 )
 
 
-@dataclass(frozen=True)
-class Remark:
-    """Something about a submission as a whole: what was found, what to do."""
-
-    id: str
-    found: str
-    next: str
-
-
-@dataclass
-class Snapshot:
-    """A submission's own copy, and what was odd about it."""
-
-    path: Path
-    remarks: list[Remark] = field(default_factory=list)
-    files: int = 0
-    bytes: int = 0
-
-
 def find_submissions(folder: Path, workshops: list[Workshop]) -> dict[str, Path]:
-    """Map names to folders: one for each folder in a class, or the one that is given itself."""
+    """Map names to folders and zips: one for each in a class, or the one that is given itself.
+
+    A zip has the name of its stem, or its whole name where the stem is another's.
+    """
+    if folder.is_file() and is_zip(folder):
+        return {_readable(folder.stem): folder}
     if not folder.is_dir():
         raise CourseError(f"{folder} is not a folder. Give the folder that holds the submissions.")
     if any(holds(folder, workshop) for workshop in workshops):
         return {_readable(folder.resolve().name): folder}
-    found = {
-        _readable(path.name): path
-        for path in sorted(folder.iterdir())
-        if path.is_dir() and not path.is_symlink() and not path.name.startswith(".")
-    }
-    if not found:
+    paths = [path for path in sorted(folder.iterdir()) if _is_submission(path)]
+    if not paths:
         raise CourseError(
-            f"{folder} holds no submission. Expected: one folder for each pair, "
+            f"{folder} holds no submission. Expected: one folder or zip for each pair, "
             f"or one folder with {', '.join(ROOMS)} in it."
         )
-    return found
+    stems = Counter(name for path in paths for name in {path.name, _stem(path)})
+    return {_readable(_stem(p) if stems[_stem(p)] == 1 else p.name): p for p in paths}
+
+
+def is_zip(path: Path) -> bool:
+    """Tell whether a file calls itself a zip."""
+    return path.suffix.lower() == ".zip"
+
+
+def _stem(path: Path) -> str:
+    return path.stem if is_zip(path) and path.is_file() else path.name
+
+
+def _is_submission(path: Path) -> bool:
+    if path.name.startswith(".") or path.is_symlink():
+        return False
+    return path.is_dir() or (is_zip(path) and path.is_file())
 
 
 def _readable(name: str) -> str:
@@ -83,9 +72,9 @@ def holds(folder: Path, workshop: Workshop) -> bool:
 
 
 def skipped(folder: Path) -> list[str]:
-    """Name what lies in a class's folder and is no folder: a zip, a link, a stray file."""
+    """Name what lies in a class's folder and is neither folder nor zip: a link, a stray file."""
     entries = (path for path in sorted(folder.iterdir()) if not path.name.startswith("."))
-    return [path.name for path in entries if path.is_symlink() or not path.is_dir()]
+    return [path.name for path in entries if not _is_submission(path)]
 
 
 def take_snapshot(source: Path, target: Path, workshops: list[Workshop]) -> Snapshot:
@@ -128,20 +117,21 @@ def course_files(workshop: Workshop) -> Iterator[str]:
 
 
 def _copy_folder(folder: Path, source: Path, snapshot: Snapshot) -> None:
+    name = folder.relative_to(source).as_posix()
     if len(folder.relative_to(source).parts) > MAX_DEPTH:
-        snapshot.remarks.append(_left_out(folder, source, f"lies {MAX_DEPTH} folders deep"))
+        snapshot.leave_out(name, f"lies {MAX_DEPTH} folders deep")
         return
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
-        snapshot.remarks.append(_left_out(folder, source, f"cannot be read ({error.strerror})"))
+        snapshot.leave_out(name, f"cannot be read ({error.strerror})")
         return
     # What is graded comes first, so that nothing else can crowd it out.
     entries.sort(key=lambda entry: folder == source and entry.name not in ROOMS)
     for entry in entries:
         path = Path(entry.path)
         if entry.is_symlink():
-            snapshot.remarks.append(_left_out(path, source, "is a link"))
+            snapshot.leave_out(path.relative_to(source).as_posix(), "is a link")
         elif entry.is_dir(follow_symlinks=False):
             if entry.name not in IGNORED_FOLDERS and not (path / "pyvenv.cfg").exists():
                 _copy_folder(path, source, snapshot)
@@ -150,31 +140,19 @@ def _copy_folder(folder: Path, source: Path, snapshot: Snapshot) -> None:
 
 
 def _copy_file(path: Path, info: os.stat_result, source: Path, snapshot: Snapshot) -> None:
+    name = path.relative_to(source).as_posix()
     if not stat.S_ISREG(info.st_mode):
-        snapshot.remarks.append(_left_out(path, source, "is not an ordinary file"))
-    elif info.st_size > MAX_FILE_BYTES or snapshot.bytes + info.st_size > MAX_TOTAL_BYTES:
-        snapshot.remarks.append(_left_out(path, source, f"is too large ({info.st_size:,} bytes)"))
-    elif snapshot.files >= MAX_FILES:
-        if snapshot.files == MAX_FILES:
-            reason = f"and what follows is beyond {MAX_FILES:,} files"
-            snapshot.remarks.append(_left_out(path, source, reason))
-        snapshot.files += 1
-    else:
-        copy = snapshot.path / path.relative_to(source)
+        snapshot.leave_out(name, "is not an ordinary file")
+    elif snapshot.has_room(name, info.st_size):
+        copy = snapshot.path / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         try:
             shutil.copyfile(path, copy, follow_symlinks=False)
         except OSError as error:
-            snapshot.remarks.append(_left_out(path, source, f"cannot be read ({error.strerror})"))
+            snapshot.leave_out(name, f"cannot be read ({error.strerror})")
             return
         snapshot.files += 1
-        snapshot.bytes += info.st_size
-
-
-def _left_out(path: Path, source: Path, reason: str) -> Remark:
-    name = path.relative_to(source).as_posix()
-    advice = "Hand in ordinary files; put the content itself where it belongs."
-    return Remark("left-out", cut(f"{name!r} {reason}; it was left out.", 300), advice)
+        snapshot.total_bytes += info.st_size
 
 
 def _remarks(root: Path) -> Iterator[Remark]:
