@@ -35,6 +35,8 @@ EXPORT_HELP = f"Also write this, repeatable: {', '.join(EXPORTS)}."
 HISTORY_HELP = "Also read each git history: when each block was green, against the plan."
 BEGAN_HELP = "With --history: when the session began, in this machine's time zone."
 TIMES = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S%z"]
+FOLDER_HELP = "A folder of submissions, or one submission; with --roster, where its paths start."
+ROSTER_HELP = "A CSV with name, source (a folder, a zip or a git address) and more; see README."
 WEIGHTS_HELP = "What blocks count; by default instructor/weights.toml."
 CORES = os.cpu_count() or 2
 Workers = Annotated[int, typer.Option(min=1, help="How many submissions at once.")]
@@ -67,8 +69,9 @@ def release(
 
 @app.command()
 def grade(  # noqa: PLR0913, PLR0917  each is an option of the command
-    folder: Annotated[Path, typer.Argument(help="A folder of submissions, or one submission.")],
     out: Annotated[Path, typer.Option(help="Where the reports go.")],
+    folder: Annotated[Path | None, typer.Argument(help=FOLDER_HELP)] = None,
+    roster: Annotated[Path | None, typer.Option(help=ROSTER_HELP)] = None,
     workshop: Annotated[list[str] | None, typer.Option(help="Only this one; repeatable.")] = None,
     workers: Workers = CORES,
     cell_seconds: CellSeconds = 10.0,
@@ -82,7 +85,7 @@ def grade(  # noqa: PLR0913, PLR0917  each is an option of the command
     limits = (workers, cell_seconds, seconds)
     exports = tuple(dict.fromkeys(export or ()))
     pace = (history or began is not None, began.astimezone() if began else None)
-    options = Options(tuple(workshop or ()), *limits, exports, weights, os.environ, *pace)
+    options = Options(tuple(workshop or ()), *limits, exports, weights, os.environ, *pace, roster)
     _grade(folder, out, options)
 
 
@@ -130,7 +133,7 @@ def check(
     console.print("The course agrees with itself.")
 
 
-def _grade(folder: Path, out: Path, options: Options) -> None:
+def _grade(folder: Path | None, out: Path, options: Options) -> None:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -153,16 +156,21 @@ def _grade(folder: Path, out: Path, options: Options) -> None:
             print("instructor: stopped; the reports written so far are kept.", file=sys.stderr)
             raise typer.Exit(FAILED) from None
     print_board(reports, console)
-    alone = reports[0].submission == folder.resolve().name
-    left = [] if alone else skipped(folder)
-    if left:
-        names = ", ".join(map(plain, left[:10]))
-        console.print(f"Not graded, because no folder: {names}", markup=False, soft_wrap=True)
+    if folder and folder.is_dir() and options.roster is None:
+        alone = reports[0].submission == folder.resolve().name
+        _say_skipped([] if alone else skipped(folder))
     console.print(f"Class page: {out / 'index.html'}", markup=False, soft_wrap=True)
     console.print(f"Gradebook:  {out / 'gradebook.csv'}", markup=False, soft_wrap=True)
     for name in options.exports:
         console.print(f"Export:     {out / FOLDER / name}", markup=False, soft_wrap=True)
     console.print(f"Feedback:   {out}/<submission>/feedback.html", markup=False, soft_wrap=True)
+
+
+def _say_skipped(left: list[str]) -> None:
+    if left:
+        names = ", ".join(map(plain, left[:10]))
+        text = f"Not graded, because neither folder nor zip: {names}"
+        console.print(text, markup=False, soft_wrap=True)
 
 
 def main() -> None:

@@ -1,30 +1,30 @@
 """A class in, reports out: in parallel, one bad submission never stops it."""
 
-import contextlib
-import hashlib
 import shutil
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from instructor import COURSE, CourseError
 from instructor.answer_key import dump
-from instructor.judging import Job, failed_report, judge_submission
+from instructor.attempts import Tried, best_of
+from instructor.intake import Intake, take_in
+from instructor.judging import Job
+from instructor.landing import Remark
 from instructor.paces import read_paces
 from instructor.report.exports import FOLDER, check_names, score, write_exports
+from instructor.report.folders import report_folders
 from instructor.report.model import Report, write_text
 from instructor.report.pages import write_class_pages, write_feedback
 from instructor.report.weights import Weights, load_weights
-from instructor.sandbox.process import end_strays
+from instructor.roster import Attempt, Entry, local_source, read_roster
 from instructor.submission import find_submissions, holds
-from instructor.workers import open_pool
+from instructor.workers import ending, judge_all
 from lab.workshop import Workshop, load_workshop, workshop_ids
 
-MAX_NAME_BYTES = 200
-RESERVED = frozenset({"index.html", "gradebook.csv", "pace.json", ".work", FOLDER})
 Progress = Callable[[Report, int, int], None]
 
 
@@ -34,7 +34,7 @@ class Options:
 
     ``exports`` are names of ``EXPORTS``; ``weights`` is a teacher's file (without one the course's
     own); ``environment`` is what exports may read of the run's. ``history`` reads the commits too,
-    with ``began`` as the start of the session where that is known.
+    with ``began`` as the start of the session where that is known; ``roster`` says who hands in.
     """
 
     workshops: tuple[str, ...] = ()
@@ -46,104 +46,152 @@ class Options:
     environment: Mapping[str, str] = field(default_factory=dict)
     history: bool = False
     began: datetime | None = None
+    roster: Path | None = None
 
 
-def grade_class(folder: Path, out: Path, options: Options, progress: Progress) -> list[Report]:
-    """Grade every submission in a folder and write the reports; give them in order of name.
+def grade_class(
+    folder: Path | None, out: Path, options: Options, progress: Progress
+) -> list[Report]:
+    """Grade every submission in a folder or on a roster, and write the reports, in that order.
 
     Raises ``CourseError`` where nothing can be graded at all.
     """
     check_names(options.exports)
     weights = _load_weights(options.weights)
     known = _known_workshops(options.workshops)
-    submissions = find_submissions(folder, known)
-    _check_out(folder, out, submissions)
-    shown = {name: [w for w in known if holds(path, w)] for name, path in submissions.items()}
-    seen = [w for w in known if any(w in own for own in shown.values())]
-    workshops = tuple(known if options.workshops else seen or known)
+    entries = _entries(folder, options.roster, known)
+    _check_out(folder if options.roster is None else None, out, entries)
+    folders = report_folders(entry.name for entry in entries)
     scratch = _make_scratch(out)
-    jobs = [
-        Job(
-            name,
-            path.resolve(),
-            # Where nothing of any workshop is to be seen, all of them are missing.
-            workshops if options.workshops or not shown[name] else tuple(shown[name]),
-            scratch.resolve(),
-            options.cell_seconds,
-            options.seconds,
-        )
-        for name, path in submissions.items()
-    ]
     reports: dict[str, Report] = {}
     try:
+        workshops, jobs = _plan(entries, known, scratch.resolve(), options)
         for report in _judge_all(jobs, options.workers):
             reports[report.submission] = report
-            _write(report, out)
-            progress(report, len(reports), len(jobs))
-        paces = read_paces(jobs, options.workers, options.began) if options.history else []
+            _write(report, out / folders[report.submission])
+            progress(report, len(reports), len(entries))
+        last = list(_last_work(jobs).values())
+        paces = read_paces(last, options.workers, options.began) if options.history else []
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    ordered = [reports[job.name] for job in jobs]
-    folders = {job.name: report_folder(job.name) for job in jobs}
+    ordered = [reports[entry.name] for entry in entries]
     write_class_pages(ordered, workshops, folders, out, weights, paces)
-    book = score(ordered, folders, workshops, weights, options.environment)
+    ids = {entry.name: entry.ids for entry in entries}
+    book = score(ordered, folders, workshops, weights, options.environment, ids)
     write_exports(options.exports, book, out / FOLDER)
     return ordered
 
 
-def report_folder(name: str) -> str:
-    """Name the folder of a submission's report; some names are taken, others are too long."""
-    if len(name.encode()) > MAX_NAME_BYTES:
-        return f"{name[:40]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
-    return f"{name}-submission" if name in RESERVED else name
+def _entries(folder: Path | None, roster: Path | None, known: list[Workshop]) -> list[Entry]:
+    """List who hands in: those on the roster, or whatever lies in the folder."""
+    if roster is not None:
+        return read_roster(roster, folder or roster.parent)
+    if folder is None:
+        raise CourseError("There is nothing to grade. Give a folder of submissions, or --roster.")
+    return [
+        Entry(name, (Attempt("1", local_source(path)),), remarks=_same_name(name, path))
+        for name, path in find_submissions(folder, known).items()
+    ]
 
 
-def judge_in_worker(job: Job) -> Report:
-    """Judge one submission; end every process that it left behind, whatever happened."""
-    try:
-        return judge_submission(job)
-    except Exception as error:  # noqa: BLE001  one submission must never stop the class
-        return failed_report(job, f"It could not be graded: {type(error).__name__}: {error}")
-    finally:
-        end_strays(set())
+def _same_name(name: str, path: Path) -> tuple[Remark, ...]:
+    """Remark on a zip that goes by its whole name, because its stem is another's."""
+    if path.is_dir() or name == path.stem:
+        return ()
+    found = f"{name!r} lies beside another submission called {path.stem!r}; both were graded."
+    advice = "Keep one of the two, or list both as attempts in a roster."
+    return (Remark("same-name", found, advice),)
 
 
-def _write(report: Report, out: Path) -> None:
-    folder = out / report_folder(report.submission)
+def _plan(
+    entries: list[Entry], known: list[Workshop], scratch: Path, options: Options
+) -> tuple[tuple[Workshop, ...], list[Job]]:
+    """Bring all work in; give the workshops of the class, and a job for each attempt."""
+    taken = _take_in(entries, scratch, options.workers)
+    shown = {
+        entry.name: [w for w in known if any(_shows(item, w) for item in taken[entry.name])]
+        for entry in entries
+    }
+    seen = [w for w in known if any(w in own for own in shown.values())]
+    workshops = tuple(known if options.workshops else seen or known)
+    jobs = [
+        Job(
+            entry.name,
+            item.folder and item.folder.resolve(),
+            # Where nothing of any workshop is to be seen, all of them are missing.
+            workshops if options.workshops or not shown[entry.name] else tuple(shown[entry.name]),
+            scratch,
+            options.cell_seconds,
+            options.seconds,
+            attempt.label,
+            attempt.source.kind,
+            item.finding,
+            entry.remarks + item.remarks,
+        )
+        for entry in entries
+        for attempt, item in zip(entry.attempts, taken[entry.name], strict=True)
+    ]
+    return workshops, jobs
+
+
+def _take_in(entries: list[Entry], scratch: Path, workers: int) -> dict[str, list[Intake]]:
+    """Bring every attempt into a plain folder, several at once: most of it is waiting."""
+    course = _known_workshops(())
+    attempts = [(entry.name, attempt) for entry in entries for attempt in entry.attempts]
+    taken: dict[str, list[Intake]] = defaultdict(list)
+    with ending(ThreadPoolExecutor(workers)) as pool:
+        futures = [
+            pool.submit(take_in, attempt.source, scratch / f"in-{number}", course)
+            for number, (_, attempt) in enumerate(attempts)
+        ]
+        for (name, _), future in zip(attempts, futures, strict=True):
+            taken[name].append(future.result())
+    return taken
+
+
+def _shows(item: Intake, workshop: Workshop) -> bool:
+    return item.folder is not None and holds(item.folder, workshop)
+
+
+def _last_work(jobs: list[Job]) -> dict[str, Job]:
+    """Choose a submission's last attempt that there is anything of, or its last one."""
+    every = {job.name: job for job in jobs}
+    return every | {job.name: job for job in jobs if job.folder is not None}
+
+
+def _judge_all(jobs: list[Job], workers: int) -> Iterator[Report]:
+    """Yield each submission's report as soon as all its attempts are judged."""
+    wanted = Counter(job.name for job in jobs)
+    order = {job: number for number, job in enumerate(jobs)}
+    judged: dict[str, list[tuple[int, Tried]]] = defaultdict(list)
+    for job, report in judge_all(jobs, workers):
+        tried = Tried(job.label, job.source, job.folder is not None, report)
+        judged[job.name].append((order[job], tried))
+        if len(judged[job.name]) == wanted[job.name]:
+            yield best_of([tried for _, tried in sorted(judged[job.name], key=lambda row: row[0])])
+
+
+def _write(report: Report, folder: Path) -> None:
     write_text(folder / "report.json", dump(report.to_json()))
     write_feedback(report, folder / "feedback.html")
 
 
-def _judge_all(jobs: list[Job], workers: int) -> Iterator[Report]:
-    """Yield reports as they come; a worker that dies costs only the submission that it held."""
-    left = {job.name: job for job in jobs}
-    with contextlib.suppress(BrokenProcessPool), open_pool(workers) as pool:
-        for report in _results(pool, jobs):
-            del left[report.submission]
-            yield report
-    for job in list(left.values()):
-        with open_pool(1) as pool:
-            try:
-                yield pool.submit(judge_in_worker, job).result()
-            except BrokenProcessPool:
-                reason = "It could not be graded: it took the grader's own process down"
-                yield failed_report(job, reason)
-
-
-def _results(pool: ProcessPoolExecutor, jobs: list[Job]) -> Iterator[Report]:
-    futures: list[Future[Report]] = [pool.submit(judge_in_worker, job) for job in jobs]
-    for future in as_completed(futures):
-        yield future.result()
-
-
-def _check_out(folder: Path, out: Path, submissions: dict[str, Path]) -> None:
-    folders = [path.resolve() for path in submissions.values()]
-    places = [(out / report_folder(name)).resolve() for name in submissions]
-    inside = any(out.resolve().is_relative_to(path) for path in (folder.resolve(), *folders))
-    # Exports are written anew each time, so nothing that is graded may lie where they go.
-    exports = (out / FOLDER).resolve()
-    inside = inside or any(path.is_relative_to(exports) for path in folders)
-    if inside or any(place in folders for place in places):
+def _check_out(folder: Path | None, out: Path, entries: list[Entry]) -> None:
+    """Refuse to write into what is graded; ``folder`` is that of a whole class."""
+    sources = [attempt.source for entry in entries for attempt in entry.attempts]
+    places = [
+        Path(source.place) for source in sources if source.place and "://" not in source.place
+    ]
+    reports = [out / name for name in report_folders(entry.name for entry in entries).values()]
+    whole = [
+        *(place for place in places if place.is_dir()),
+        *([folder.resolve()] if folder else []),
+    ]
+    inside = any(out.resolve().is_relative_to(path) for path in whole)
+    # Copies and exports are made anew each time, so nothing that is graded may lie there.
+    anew = [(out / name).resolve() for name in (FOLDER, ".work")]
+    inside = inside or any(place.is_relative_to(path) for place in places for path in anew)
+    if inside or any(path.resolve() in places for path in reports):
         raise CourseError(
             f"The reports would be written into what is graded ({out}). "
             "Give --out a folder outside the class."

@@ -64,7 +64,7 @@ class History:
 def read_history(job: Job, place: Path) -> History:
     """Read and judge the history of a submission in ``job.folder``; ``place`` is a free folder."""
     git = place / "git"
-    if not copy_git_data(job.folder, git):
+    if job.folder is None or not copy_git_data(job.folder, git):
         return History(note=NO_GIT)
     paths = sorted({file for workshop in job.workshops for file in workshop.files})
     (place / "empty").mkdir()

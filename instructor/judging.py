@@ -4,13 +4,14 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from instructor import COURSE
 from instructor.answer_key import load_answer_key
 from instructor.evidence import KINDS, Bench, Finding
+from instructor.landing import MAX_REMARKS, Remark
 from instructor.report.model import (
     BlockReport,
     EvidenceReport,
@@ -36,24 +37,32 @@ _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800
 
 @dataclass(frozen=True)
 class Job:
-    """A submission to grade: its name, its folder, the workshops, and a place for its copies."""
+    """One attempt to grade: whose it is, its folder, the workshops, and a place for its copies.
+
+    ``finding`` stands in the place of all evidence where there is no folder to judge.
+    """
 
     name: str
-    folder: Path
+    folder: Path | None
     workshops: tuple[Workshop, ...]
     scratch: Path
     cell_seconds: float = 10.0
     seconds: float = 10.0
+    label: str = "1"
+    source: str = "folder"
+    finding: Finding | None = None
+    remarks: tuple[Remark, ...] = ()
 
 
 def judge_submission(job: Job) -> Report:
     """Snapshot a submission and judge all evidence of its workshops."""
+    if job.folder is None:
+        return _settled(job, job.finding or Finding("error", "There is nothing to judge."))
     place = Path(tempfile.mkdtemp(dir=job.scratch))
     try:
         snapshot = take_snapshot(job.folder, place / "snapshot", list(job.workshops))
         workshops = tuple(_judge_workshop(w, snapshot.path, place, job) for w in job.workshops)
-        remarks = tuple(RemarkReport(r.id, plain(r.found), r.next) for r in snapshot.remarks[:50])
-        return Report(job.name, TIER, remarks, workshops)
+        return Report(job.name, TIER, _remarks([*job.remarks, *snapshot.remarks]), workshops)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
@@ -63,12 +72,19 @@ def failed_report(job: Job, reason: str) -> Report:
     finding = Finding(
         "error", cut(plain(reason)), "", "Tell your teacher: this is not your work's fault."
     )
+    return _settled(job, finding)
+
+
+def _settled(job: Job, finding: Finding) -> Report:
+    """Report one finding for all evidence, in the place of judging it."""
+    found = [(workshop, dict.fromkeys(workshop.evidence, finding)) for workshop in job.workshops]
     return Report(
-        job.name,
-        TIER,
-        (),
-        tuple(_workshop_report(w, dict.fromkeys(w.evidence, finding)) for w in job.workshops),
+        job.name, TIER, _remarks(job.remarks), tuple(_workshop_report(*pair) for pair in found)
     )
+
+
+def _remarks(remarks: Sequence[Remark]) -> tuple[RemarkReport, ...]:
+    return tuple(RemarkReport(r.id, plain(r.found), r.next) for r in remarks[:MAX_REMARKS])
 
 
 def _judge_workshop(workshop: Workshop, snapshot: Path, scratch: Path, job: Job) -> WorkshopReport:

@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ VERSION = 1
 FILE = "report.json"
 SCHEMA_FILE = COURSE / "instructor" / "schemas" / "report.schema.json"
 OUTCOMES = ("pass", "fail", "blocked", "error")
+# How every finding begins where somebody is listed and there is nothing of theirs.
+NOTHING = "Nothing was handed in"
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,20 @@ class RemarkReport:
 
 
 @dataclass(frozen=True)
+class AttemptReport:
+    """One of several attempts: what it reached, and the blocks whose result is taken from it.
+
+    ``source`` is what was handed in: ``folder``, ``zip``, ``git`` or ``nothing``. Both maps lead
+    from the id of a workshop to ids of its blocks.
+    """
+
+    label: str
+    source: str
+    reached: Mapping[str, tuple[str, ...]]
+    counts: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
 class Report:
     """Everything that is said about one submission."""
 
@@ -76,6 +92,7 @@ class Report:
     sandbox: str
     remarks: tuple[RemarkReport, ...]
     workshops: tuple[WorkshopReport, ...]
+    attempts: tuple[AttemptReport, ...] = ()
     version: int = VERSION
 
     def to_json(self) -> dict[str, Any]:

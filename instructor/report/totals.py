@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from instructor.report.model import BlockReport, EvidenceReport, Report
+from instructor.report.model import NOTHING, BlockReport, EvidenceReport, Report
 
 MOST_SHOWN = 8
 # A block that so many of the class have is one that a pair without it needs help with.
@@ -42,7 +42,8 @@ def totals(reports: Sequence[Report]) -> list[Total]:
     checks: dict[tuple[str, str], list[EvidenceReport]] = {}
     for workshop in (workshop for report in reports for workshop in report.workshops):
         for item in workshop.all_evidence:
-            if item.graded:
+            # Who handed in nothing says nothing about what is hard.
+            if item.graded and not item.found.startswith(NOTHING):
                 checks.setdefault((workshop.title, item.title), []).append(item)
     return [_total(*check, items) for check, items in checks.items()]
 

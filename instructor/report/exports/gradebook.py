@@ -15,11 +15,15 @@ from lab.workshop import Workshop
 
 @dataclass(frozen=True)
 class Scored:
-    """One submission: its report, its points, and a folder name that can always be made."""
+    """One submission: its report, its points, and a folder name that can always be made.
+
+    ``ids`` are what a roster says of it: ``IDENTITIES`` of ``instructor.roster``.
+    """
 
     report: Report
     points: ReportPoints
     folder: str
+    ids: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -40,6 +44,7 @@ class Judged:
     report: WorkshopReport
     earned: Decimal
     possible: Decimal
+    ids: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class Gradebook:
     def judged(self, workshop: str) -> list[Judged]:
         """List who has this workshop with every block of it judged."""
         return [
-            Judged(scored.name, report, points.earned, points.possible)
+            Judged(scored.name, report, points.earned, points.possible, scored.ids)
             for scored in self.submissions
             for report, points in scored.by_workshop
             if report.id == workshop and points.earned is not None
@@ -74,10 +79,18 @@ def score(
     workshops: tuple[Workshop, ...] = (),
     weights: Weights = EQUAL,
     environment: Mapping[str, str] | None = None,
+    ids: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Gradebook:
-    """Derive the points of a class; ``folders`` maps a submission to its folder's name."""
+    """Derive the points of a class; ``folders`` and ``ids`` go by a submission's name."""
+    known = ids or {}
     rows = tuple(
-        Scored(report, points_of(report, weights), folders[report.submission]) for report in reports
+        Scored(
+            report,
+            points_of(report, weights),
+            folders[report.submission],
+            known.get(report.submission, {}),
+        )
+        for report in reports
     )
     return Gradebook(rows, workshops, environment or {})
 

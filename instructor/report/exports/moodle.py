@@ -2,7 +2,8 @@
 
 Make the grade item first. Map ``idnumber`` to the user's ID number (or to username or email, if
 that is how folders are named), and map ``grade`` and ``feedback`` together: feedback alone loses
-the grades.
+the grades. Where the roster has an ``idnumber``, it stands there in the place of the submission's
+name; where it has ``email``, there is a column of that name to map instead.
 
 A file for each workshop, and only those who were judged in it: Moodle takes an empty cell for a
 grade to be removed, and refuses a file that names somebody whom it does not know.
@@ -22,10 +23,13 @@ COLUMNS = ("idnumber", "grade", "max_grade", "feedback")
 def write(book: Gradebook, out: Path) -> list[Path]:
     """Write ``<workshop>.csv`` for each workshop that somebody was judged in."""
     paths = []
+    emails = any(scored.ids.get("email") for scored in book.submissions)
+    columns = (COLUMNS[0], "email", *COLUMNS[1:]) if emails else COLUMNS
     for workshop in book.shown:
         rows = [
             (
-                row.name,
+                row.ids.get("idnumber") or row.name,
+                *([row.ids.get("email", "")] if emails else ()),
                 number_text(row.earned),
                 number_text(row.possible),
                 # Moodle shows feedback as HTML.
@@ -35,5 +39,5 @@ def write(book: Gradebook, out: Path) -> list[Path]:
         ]
         if rows:
             paths.append(out / f"{workshop}.csv")
-            write_text(paths[-1], csv_text([COLUMNS, *rows]))
+            write_text(paths[-1], csv_text([columns, *rows]))
     return paths + write_left_out(book, out)

@@ -16,10 +16,11 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from instructor import CourseError, grade
-from instructor.grade import Options, grade_class, report_folder
+from instructor.grade import Options, grade_class
 from instructor.report.exports import EXPORTS, check_names, score, write_exports
 from instructor.report.exports.github import escape_data, escape_markdown, escape_property
 from instructor.report.exports.junit import clean
+from instructor.report.folders import report_folder
 from instructor.report.model import Report
 from instructor.report.weights import EQUAL, Weights
 from lab.workshop import Workshop
@@ -39,17 +40,18 @@ RUN = {
 }
 
 
-def write(
+def write(  # noqa: PLR0917
     name: str,
     reports: list[Report],
     out: Path,
     environment: dict[str, str] | None = None,
     weights: Weights = EQUAL,
     workshops: tuple[Workshop, ...] = (),
+    ids: dict[str, dict[str, str]] | None = None,
 ) -> dict[str, str]:
     """Write one export; map each file's place below its folder to its text, byte for byte."""
     folders = {item.submission: report_folder(item.submission) for item in reports}
-    book = score(reports, folders, workshops, weights, environment)
+    book = score(reports, folders, workshops, weights, environment, ids)
     paths = write_exports([name], book, out)
     assert set(paths) >= set(files_below(out / name))
     return {
@@ -378,6 +380,36 @@ def test_no_name_sets_what_is_possible_in_canvas(tmp_path: Path) -> None:
     rows = rows_of(write("canvas", [pair("Points Possible")], tmp_path)["plan_gate.csv"])
 
     assert [row["Student"] for row in rows] == ["    Points Possible", "points possible"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        ({}, ["", "", "pair"]),
+        ({"email": "a@b.example"}, ["", "", "pair"]),
+        ({"sis_login": "pair7"}, ["", "", "pair7"]),
+        ({"canvas_id": "12"}, ["12", "", ""]),
+        ({"canvas_id": "12", "sis_user_id": "s3", "sis_login": "=x"}, ["12", "s3", "'=x"]),
+    ],
+)
+def test_canvas_gets_the_ids_that_a_roster_gives(
+    ids: dict[str, str], expected: list[str], tmp_path: Path
+) -> None:
+    rows = rows_of(write("canvas", [pair()], tmp_path, ids={"pair": ids})["plan_gate.csv"])
+
+    assert rows[1]["Student"] == "pair"
+    assert [rows[1][name] for name in ("ID", "SIS User ID", "SIS Login ID")] == expected
+
+
+def test_moodle_gets_the_emails_and_ids_that_a_roster_gives(tmp_path: Path) -> None:
+    known = {"a": {"email": "a@b.example", "idnumber": "77"}, "b": {"sis_login": "b"}}
+
+    rows = rows_of(write("moodle", [pair("a"), pair("b")], tmp_path, ids=known)["plan_gate.csv"])
+    without = rows_of(write("moodle", [pair("b")], tmp_path, ids=known)["plan_gate.csv"])
+
+    assert [(row["idnumber"], row["email"]) for row in rows] == [("77", "a@b.example"), ("b", "")]
+    assert list(rows[0]) == ["idnumber", "email", "grade", "max_grade", "feedback"]
+    assert list(without[0]) == ["idnumber", "grade", "max_grade", "feedback"]
 
 
 @pytest.mark.parametrize(("name", "column"), [("canvas", "SIS Login ID"), ("moodle", "idnumber")])
