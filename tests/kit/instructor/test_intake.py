@@ -27,7 +27,7 @@ from instructor.judging import Job
 from instructor.landing import MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, Snapshot
 from instructor.report.model import Report
 from instructor.roster import Source, local_source
-from instructor.submission import find_submissions, skipped
+from instructor.submission import copy_git_data, find_submissions, skipped
 from instructor.unzip import Unusable, unzip
 from lab.workshop import Workshop
 from tests.kit.command import instructor
@@ -411,6 +411,7 @@ def check_clone(folder: Path, repository: Repo) -> None:
         walked = [entry.commit.id for entry in history.get_walker()]
         assert len(walked) == 2
         assert walked[0] == repository.head()
+    assert copy_git_data(folder, folder.parent / f"{folder.name}-git")
 
 
 def test_a_path_and_a_file_address_are_cloned_with_their_history(
@@ -560,6 +561,25 @@ def test_everybody_on_a_roster_is_in_the_gradebook_in_its_order(
     assert len({path.parent.name.casefold() for path in written}) == len(outcomes)
     assert not (tmp_path / "out" / ".work").exists()
     assert {job.name for job in judged} == set(outcomes)
+
+
+def test_paths_on_a_roster_start_at_the_folder_that_is_given_and_the_last_work_tells_the_pace(
+    judged: list[Job], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / "class" / name / "lab").mkdir(parents=True)
+        (tmp_path / "class" / name / GATE).touch()
+    roster = tmp_path / "roster.csv"
+    roster.write_text("name,source\na,one\na,two\na,\nb,\n")
+    read: list[Job] = []
+    monkeypatch.setattr(grade, "read_paces", lambda jobs, *_: read.extend(jobs) or [])
+
+    options = Options(roster=roster, history=True)
+    grade_class(tmp_path / "class", tmp_path / "out", options, lambda *_: None)
+
+    folders = [job.folder and job.folder.name for job in judged]
+    assert folders == ["one", "two", None, None]
+    assert [(job.name, job.label) for job in read] == [("a", "2"), ("b", "1")]
 
 
 def test_a_zip_beside_a_folder_of_its_name_is_remarked(judged: list[Job], tmp_path: Path) -> None:
