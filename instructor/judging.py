@@ -11,9 +11,10 @@ from pathlib import Path
 from instructor import COURSE
 from instructor.answer_key import load_answer_key
 from instructor.evidence import KINDS, Bench, Finding
-from instructor.landing import MAX_REMARKS, Remark
+from instructor.landing import MAX_REMARKS, Remark, Snapshot
 from instructor.report.model import (
     BlockReport,
+    CellTime,
     EvidenceReport,
     RemarkReport,
     Report,
@@ -61,7 +62,7 @@ def judge_submission(job: Job) -> Report:
     place = Path(tempfile.mkdtemp(dir=job.scratch))
     try:
         snapshot = take_snapshot(job.folder, place / "snapshot", list(job.workshops))
-        workshops = tuple(_judge_workshop(w, snapshot.path, place, job) for w in job.workshops)
+        workshops = tuple(_judge_workshop(w, snapshot, place, job) for w in job.workshops)
         return Report(job.name, TIER, _remarks([*job.remarks, *snapshot.remarks]), workshops)
     finally:
         shutil.rmtree(place, ignore_errors=True)
@@ -87,10 +88,14 @@ def _remarks(remarks: Sequence[Remark]) -> tuple[RemarkReport, ...]:
     return tuple(RemarkReport(r.id, plain(r.found), r.next) for r in remarks[:MAX_REMARKS])
 
 
-def _judge_workshop(workshop: Workshop, snapshot: Path, scratch: Path, job: Job) -> WorkshopReport:
+def _judge_workshop(
+    workshop: Workshop, snapshot: Snapshot, scratch: Path, job: Job
+) -> WorkshopReport:
     answers = load_answer_key(workshop)
-    bench = Bench(workshop, answers, snapshot, scratch, job.seconds, job.cell_seconds)
+    bench = Bench(workshop, answers, snapshot.path, scratch, job.seconds, job.cell_seconds)
     found = judge_evidence(workshop, bench)
+    left = _left_running(bench.survivors)
+    snapshot.remarks[:0] = [remark for remark in left if remark not in snapshot.remarks]
     return _workshop_report(workshop, {item: found[item.id] for item in workshop.evidence})
 
 
@@ -103,6 +108,15 @@ def judge_evidence(
         if evidence.kind in kinds:
             found[evidence.id] = _blocked(evidence, workshop, found) or _judge(evidence, bench)
     return found
+
+
+def _left_running(names: Collection[str]) -> list[Remark]:
+    """Name the programs and threads that a submission's code left behind, if there are any."""
+    if not names:
+        return []
+    found = f"Your code left something running when it was done: {', '.join(sorted(names))}."
+    advice = "End what your code starts; a module that is imported starts nothing."
+    return [Remark("left-running", f"{found} It was ended.", advice)]
 
 
 def _in_order(workshop: Workshop) -> list[Evidence]:
@@ -132,7 +146,8 @@ def _blocked(evidence: Evidence, workshop: Workshop, found: dict[str, Finding]) 
 def _judge(evidence: Evidence, bench: Bench) -> Finding:
     try:
         finding = KINDS[evidence.kind](evidence, bench)
-        return replace(finding, found=bench.shown(finding.found))
+        details = tuple(bench.shown(line) for line in finding.details)
+        return replace(finding, found=bench.shown(finding.found), details=details)
     except Exception as error:  # noqa: BLE001  one check must never stop a submission
         reason = f"This check broke: {type(error).__name__}: {error}"
         return Finding(
@@ -164,6 +179,10 @@ def _evidence_report(evidence: Evidence, finding: Finding) -> EvidenceReport:
         found=cut(plain(finding.found), LONGEST_TEXT) or "Nothing was said.",
         expected="" if passed else cut(plain(finding.expected or evidence.title), LONGEST_TEXT),
         next="" if passed else plain(finding.next or evidence.next),
+        details=tuple(cut(plain(line)) for line in finding.details),
+        seconds=finding.seconds,
+        minutes=finding.minutes,
+        cells=tuple(CellTime(plain(name), seconds) for name, seconds in finding.cells),
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from instructor.history import UNREADABLE, History, read_history
 from instructor.judging import Job
 from instructor.report.pace import Pace, pace_of
-from instructor.sandbox.process import end_strays
+from instructor.sandbox.strays import end_strays
 from instructor.workers import open_pool
 
 

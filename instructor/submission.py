@@ -11,10 +11,13 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 from instructor import COURSE, CourseError
+from instructor.conflicts import conflict_line
 from instructor.landing import IGNORED_FOLDERS, MAX_DEPTH, ROOMS, Remark, Snapshot
 from instructor.release import COMMON
 from lab.workshop import Workshop
 
+# What ends like this is a text in a file.
+TEXTS = frozenset({".py", ".json", ".ipynb", ".toml"})
 # pytest and Python read these before any test; grading reads none of them.
 NOT_READ = frozenset(
     {"conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "sitecustomize.py", "usercustomize.py"}
@@ -133,7 +136,9 @@ def _copy_folder(folder: Path, source: Path, snapshot: Snapshot) -> None:
         if entry.is_symlink():
             snapshot.leave_out(path.relative_to(source).as_posix(), "is a link")
         elif entry.is_dir(follow_symlinks=False):
-            if entry.name not in IGNORED_FOLDERS and not (path / "pyvenv.cfg").exists():
+            if path.suffix in TEXTS:
+                snapshot.leave_out(path.relative_to(source).as_posix(), "is a folder, not a file")
+            elif entry.name not in IGNORED_FOLDERS and not (path / "pyvenv.cfg").exists():
                 _copy_folder(path, source, snapshot)
         else:
             _copy_file(path, entry.stat(follow_symlinks=False), source, snapshot)
@@ -174,8 +179,8 @@ def _remarks(root: Path) -> Iterator[Remark]:
                 f"{name!r} was not read: grading takes no settings from a submission.",
                 "Nothing, if your tests pass without it.",
             )
-        if path.suffix in {".py", ".json", ".ipynb", ".toml"} and path.is_file():
-            yield from _not_text(path, name)
+        if path.suffix in TEXTS and path.is_file():
+            yield from _odd_text(path, name)
 
 
 @functools.cache
@@ -184,9 +189,16 @@ def _importable() -> frozenset[str]:
     return frozenset(sys.stdlib_module_names) | frozenset(packages_distributions())
 
 
-def _not_text(path: Path, name: str) -> Iterator[Remark]:
+def _odd_text(path: Path, name: str) -> Iterator[Remark]:
+    data = path.read_bytes()
+    if line := conflict_line(data.decode(errors="replace")):
+        yield Remark(
+            "merge-conflict",
+            f"{name!r} holds a merge conflict that nobody has settled, at line {line}.",
+            "Keep what is right of the two versions, and delete the lines with <<<, === and >>>.",
+        )
     try:
-        path.read_bytes().decode("utf-8-sig")
+        data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         yield Remark(
             "not-utf-8",

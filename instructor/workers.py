@@ -10,7 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from instructor.judging import Job, failed_report, judge_submission
 from instructor.report.model import Report
 from instructor.sandbox.confine import die_with_parent, leave_out_slow_formats
-from instructor.sandbox.process import adopt_orphans, end_strays, running_below
+from instructor.sandbox.strays import adopt_orphans, end_strays, running_below
 
 SUBMISSIONS_A_WORKER = 20
 

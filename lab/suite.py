@@ -6,7 +6,7 @@ report and judge it the same way. pytest's exit code is never looked at: it is 0
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 MESSAGE_CHARACTERS = 600
+NO_KEYBOARD = "there is no keyboard here"
 # Plugins that nobody needs here; leaving them out saves start-up time on every check.
 UNUSED_PLUGINS = (
     "cacheprovider", "doctest", "junitxml", "pastebin", "stepwise", "terminal", "legacypath",
@@ -64,10 +65,17 @@ class SuiteVerdict:
 
 
 def run_suite(
-    root: Path, file: str, names: Sequence[str] = (), stop_at_failure: bool = False
+    root: Path,
+    file: str,
+    names: Sequence[str] = (),
+    stop_at_failure: bool = False,
+    on_test: Callable[[str], None] | None = None,
 ) -> SuiteReport:
-    """Run the tests of one file, given relative to ``root``, in this process; all without names."""
-    recorder = _Recorder(root)
+    """Run the tests of one file, given relative to ``root``, in this process; all without names.
+
+    ``on_test`` is told the name of each test that begins.
+    """
+    recorder = _Recorder(root, on_test)
     path = str(root / file)
     arguments = [
         *([f"{path}::{name}" for name in names] or [path]),
@@ -114,11 +122,16 @@ def judge_own(report: SuiteReport, at_least: int) -> SuiteVerdict:
 class _Recorder:
     """A pytest plugin that keeps one report per test."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, on_test: Callable[[str], None] | None) -> None:
         self._root = root.resolve()
+        self._on_test = on_test
         self._tests: dict[str, TestReport] = {}
         self._trouble = ""
         self._complete = False
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        if self._on_test:
+            self._on_test(nodeid.partition("::")[2])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
@@ -171,7 +184,10 @@ def cut(text: str, limit: int = MESSAGE_CHARACTERS) -> str:
 
 def _text_of(error: BaseException) -> str:
     try:
-        return str(error)
+        text = str(error)
+        if isinstance(error, MemoryError):
+            return text or "it asks for more memory than it may use"
+        return NO_KEYBOARD if text.startswith("pytest: reading from stdin") else text
     except Exception as inner:  # noqa: BLE001  an exception of a stranger's may not print itself
         return f"(its text raises {type(inner).__name__})"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from instructor.answer_key import AnswerKey
+from instructor.conflicts import conflict_line
 from instructor.evidence.desk import Desk, Rows
 from instructor.sandbox import ChildRun, Limits, run_child
 from instructor.sandbox.process import Message
@@ -25,12 +26,20 @@ START_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Finding:
-    """The judgement on one piece of evidence; ``next`` overrides the evidence's own advice."""
+    """The judgement on one piece of evidence; ``next`` overrides the evidence's own advice.
+
+    ``details`` are lines beside it. ``seconds`` and ``cells`` (a cell's name, its seconds) say how
+    long a notebook ran, ``minutes`` what the timing plan gives to its blocks.
+    """
 
     outcome: str
     found: str
     expected: str = ""
     next: str = ""
+    details: tuple[str, ...] = ()
+    seconds: float | None = None
+    minutes: int | None = None
+    cells: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,7 @@ class Bench:
     replays: dict[tuple[str, str], Rows] = field(default_factory=dict)
     suites: dict[str, Rows] = field(default_factory=dict)
     tests: dict[str, TestsRun] = field(default_factory=dict)
+    survivors: set[str] = field(default_factory=set)
 
     def load(self, file: str) -> Any:
         """Read one JSON file of the submission; raise ``Unusable`` with what is wrong."""
@@ -70,6 +80,10 @@ class Bench:
         try:
             document = load_json(path)
         except NotStrictJson as error:
+            if line := conflict_line(path.read_bytes().decode(errors="replace")):
+                raise Unusable(
+                    f"{file} holds a merge conflict that nobody has settled, at line {line}."
+                ) from error
             raise Unusable(f"{file} cannot be read as JSON: {error}.") from error
         if problem := structure_problem(document):
             raise Unusable(f"{file} cannot be used: {problem}.")
@@ -100,7 +114,9 @@ class Bench:
         """Run one job in the sandbox, on a copy of its own."""
         with self.copy() as (workspace, scratch):
             job = {**job, "workspace": str(workspace)}
-            return run_child(job, scratch, limits, answer)
+            run = run_child(job, scratch, limits, answer)
+        self.survivors |= set(run.survivors)
+        return run
 
     def run_rows(
         self,

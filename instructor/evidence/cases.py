@@ -124,13 +124,22 @@ def _fault(case: Case, answer: Message | None) -> str:
     if answer is None:
         return "silent"
     if str(answer.get("verdict")) not in {"accept", "reject"}:
-        return "hung" if answer.get("verdict") == "hang" else "crashed"
+        return _crash(answer)
     if answer["verdict"] != case.verdict:
         return "let through" if case.verdict == "reject" else "refused"
     text = str(answer.get("text"))
     if any(part in text for part in case.absent):
         return "overtold"
     return "" if all(part in text for part in case.mentions) else "unnamed"
+
+
+def _crash(answer: Message) -> str:
+    """Say in one word which limit an answer without a verdict met, if it was one."""
+    if answer.get("verdict") == "hang":
+        return "hung"
+    if "printed" in str(answer.get("ending", "")):
+        return "flooded"
+    return "too large" if str(answer.get("text")).startswith("MemoryError") else "crashed"
 
 
 def _reports_rightly(case: Case, answer: Message, gate: Gate) -> bool:
@@ -151,6 +160,8 @@ def _sentences(rule: Rule, faults: Counter[str], total: int) -> Iterator[str]:
         "refused": f"{subject} refuses {rule.wrongly_refuses}",
         "crashed": f"{subject} crashes instead of deciding",
         "hung": f"{subject} does not come to an end",
+        "too large": f"{subject} asks for more memory than it may use",
+        "flooded": f"{subject} prints more than it may (1 MiB in all)",
         "unnamed": f"{subject} refuses, but the result does not name what is wrong",
         "misreported": f"{subject} {rule.misreports}",
         "overtold": f"{subject} refuses, and repeats in its message what must not be passed on",

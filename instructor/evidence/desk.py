@@ -56,7 +56,7 @@ class Desk:
                 answers[name] = {**answers.get(name, {}), **message}
         if self.handed and not run.finished:
             name = self._rows[self.handed[-1]]["id"]
-            answers[name] = {"ending": run.ending}
+            answers[name] = {"ending": run.ending, "at": answers.get(name, {}).get("at", "")}
         return answers
 
     def trouble(self, run: ChildRun) -> str:

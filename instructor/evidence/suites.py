@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from instructor.evidence.bench import Bench, Finding
 from instructor.evidence.desk import Rows
 from instructor.sandbox.process import Message
-from lab.suite import SuiteReport, SuiteVerdict, judge_own
+from lab.suite import SuiteReport, SuiteVerdict, cut, judge_own
 from lab.suite import judge as judge_tests
 from lab.workshop import Evidence
 
@@ -54,9 +54,10 @@ def read_report(rows: Rows, name: str) -> SuiteReport | None:
 
 
 def ending_of(rows: Rows, name: str) -> str:
-    """Say how a run without a report ended."""
+    """Say how a run without a report ended, and in which test."""
     said = rows.answers.get(name, {})
-    return str(said.get("ending") or rows.trouble or "it ended Python itself")
+    ending = str(said.get("ending") or rows.trouble or "it ended Python itself")
+    return f"{ending}, in {cut(str(said['at']), 100)}" if said.get("at") else ending
 
 
 def judge_report(evidence: Evidence, report: SuiteReport) -> SuiteVerdict:

@@ -19,7 +19,8 @@ from instructor.sandbox.process import Message
 from lab.suite import SuiteReport
 from lab.workshop import Evidence
 
-REFERENCE = "reference"
+# The reference runs twice: a test that decides otherwise the second time decides nothing.
+REFERENCE, AGAIN = "reference", "reference again"
 
 
 def judge(evidence: Evidence, bench: Bench) -> Finding:
@@ -55,7 +56,7 @@ def _run_on_all(bench: Bench, file: str) -> TestsRun:
     answers = bench.answers
     gates = (*answers.wrong_gates, *answers.rewrites)
     subjects = {other.id: build_gate(gate, other.source) for other in gates}
-    names = [REFERENCE, *subjects]
+    names = [REFERENCE, AGAIN, *subjects]
     remote = {name: getattr(gate, name) for name in ("module", "error", "load")}
     remote |= {"functions": list(gate.functions)}
     remote |= {"classes": {name: asdict(parts) for name, parts in gate.classes.items()}}
@@ -69,7 +70,7 @@ def _run_on_all(bench: Bench, file: str) -> TestsRun:
     # The same tests pass on the reference, so the first failure on a wrong gate is a catch.
     wrong = [gate.id for gate in answers.wrong_gates]
     caught = {name for name in wrong if _is_caught(read_report(ran, name), servers[name])}
-    trouble = _trouble(ran, REFERENCE)
+    trouble = _unstable(ran) or _trouble(ran, REFERENCE) or _trouble(ran, AGAIN)
     for rewrite in answers.rewrites:
         found = "" if trouble else _trouble(ran, rewrite.id)
         trouble = trouble or (found and f"On a gate that {rewrite.slip}: {found}")
@@ -86,6 +87,22 @@ def _trouble(rows: Rows, name: str) -> str:
         return f"{failing[0].name}: {failing[0].message or failing[0].outcome}"
     if report.trouble or not report.complete or not report.tests:
         return report.trouble or "There is no test in the file."
+    return ""
+
+
+def _unstable(rows: Rows) -> str:
+    """Name a test that passes on the reference in one run and not in the other; "" without one."""
+    first, second = (read_report(rows, name) for name in (REFERENCE, AGAIN))
+    if first is None or second is None:
+        return ""
+    outcomes = {test.name: test.outcome for test in first.tests}
+    for test in second.tests:
+        said = {outcomes.get(test.name, test.outcome), test.outcome}
+        if len(said) > 1:
+            return (
+                f"{test.name} is unstable: on the same correct gate it is "
+                f"{' and then '.join(sorted(said, reverse=True))}."
+            )
     return ""
 
 

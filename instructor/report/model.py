@@ -12,14 +12,27 @@ from instructor import COURSE
 VERSION = 1
 FILE = "report.json"
 SCHEMA_FILE = COURSE / "instructor" / "schemas" / "report.schema.json"
+ONLY_WHERE_THERE = frozenset({"details", "seconds", "minutes", "cells"})
 OUTCOMES = ("pass", "fail", "blocked", "error")
 # How every finding begins where somebody is listed and there is nothing of theirs.
 NOTHING = "Nothing was handed in"
 
 
 @dataclass(frozen=True)
+class CellTime:
+    """How long one cell of a notebook took."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class EvidenceReport:
-    """One check: its outcome, what was found and expected, and what to do next."""
+    """One check: its outcome, what was found and expected, and what to do next.
+
+    ``details`` are lines beside it. A notebook has ``seconds`` and ``cells``, which alone depend
+    on time, and the ``minutes`` of the blocks that it covers.
+    """
 
     id: str
     kind: str
@@ -29,6 +42,10 @@ class EvidenceReport:
     found: str
     expected: str
     next: str
+    details: tuple[str, ...] = ()
+    seconds: float | None = None
+    minutes: int | None = None
+    cells: tuple[CellTime, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,7 +114,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Give the report as plain JSON values, the version first."""
-        data = asdict(self)
+        data = _without_empty(asdict(self))
         return json.loads(json.dumps({"version": data.pop("version"), **data}))  # type: ignore[no-any-return]
 
     @property
@@ -114,6 +131,19 @@ class Report:
     def first_problem(self) -> EvidenceReport | None:
         """Find what to do first: graded evidence before the rest."""
         return _first_problem(self.all_evidence)
+
+
+def _without_empty(value: Any) -> Any:
+    """Leave out what only a notebook's evidence has, where it is not there."""
+    if isinstance(value, dict):
+        return {
+            key: _without_empty(part)
+            for key, part in value.items()
+            if key not in ONLY_WHERE_THERE or part not in (None, ())
+        }
+    if isinstance(value, tuple):
+        return tuple(_without_empty(part) for part in value)
+    return value
 
 
 def block_outcome(evidence: Iterable[EvidenceReport]) -> str:

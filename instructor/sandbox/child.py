@@ -11,7 +11,9 @@ import os
 import signal
 import socket
 import tempfile
+import threading
 import time
+import traceback
 import types
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -97,7 +99,12 @@ def run_one_suite(row: dict[str, Any], job: dict[str, Any], line: Line) -> None:
     workspace = row.get("workspace", job["workspace"])
     _OURS["confine"].enter(workspace)
     report = _OURS["suite"].run_suite(
-        Path(workspace), row["file"], row.get("tests", ()), row.get("stop_at_failure", False)
+        Path(workspace),
+        row["file"],
+        row.get("tests", ()),
+        row.get("stop_at_failure", False),
+        # Should this process not come to its end, the grader knows in which test.
+        lambda name: line.send({"id": row["id"], "at": name}),
     )
     line.send({"id": row["id"], "report": report.to_json()})
 
@@ -169,9 +176,21 @@ def replay_gate(job: dict[str, Any], line: Line) -> None:
         for name in (gate.load, gate.decide, gate.error):
             getattr(module, name)
     except BaseException as error:  # noqa: BLE001  sys.exit() at import is a finding too
-        line.send({"trouble": f"{type(error).__name__}: {replay.text_of(error)}"})
+        line.send({"trouble": trouble_of(error, replay.text_of(error), job["workspace"])})
         return
     replay_cases(line, job["seconds"], lambda case: decide_one(case, replay, gate, module))
+
+
+def trouble_of(error: BaseException, text: str, workspace: str) -> str:
+    """Say what an import raised, and in which line of the student's."""
+    if isinstance(error, EOFError):
+        text = "there is no keyboard here"
+    elif isinstance(error, MemoryError):
+        text = "it asks for more memory than it may use"
+    frames = [(Path(f.filename), f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+    own = [(path, line) for path, line in frames if path.is_relative_to(workspace)]
+    place = f" ({own[-1][0].relative_to(workspace).as_posix()}, line {own[-1][1]})" if own else ""
+    return f"{type(error).__name__}: {text}{place}"
 
 
 def decide_one(case: dict[str, Any], replay: Any, gate: Any, module: Any) -> dict[str, Any]:
@@ -247,4 +266,4 @@ def run(connection: int, _: list[Any]) -> None:
     if "seconds" in job:  # for what is imported before the first row is asked for
         limit_cpu_time(job["seconds"])
     JOBS[job["kind"]](job, line)
-    line.send({"end": True})
+    line.send({"end": True, "threads": threading.active_count() - 1})

@@ -1,22 +1,19 @@
 """Fork one child, talk to it, and end it with everything that it started."""
 
-import contextlib
 import json
 import os
 import selectors
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import psutil
-
-from instructor.sandbox.forks import Fork, fork, server_pids
+from instructor.sandbox.forks import Fork, fork
+from instructor.sandbox.strays import end_strays, names_beside, running_below
 
 MIB = 1 << 20
 LONGEST_LINE = 4 * MIB
@@ -50,11 +47,15 @@ class Limits:
 
 @dataclass
 class ChildRun:
-    """What a child said, and how it ended: ``finished``, or why it did not."""
+    """What a child said, and how it ended: ``finished``, or why it did not.
+
+    ``survivors`` names what it had started and left running when it reached its own end.
+    """
 
     messages: list[Message] = field(default_factory=list)
     ending: str = "finished"
     output_bytes: int = 0
+    survivors: tuple[str, ...] = ()
 
     @property
     def finished(self) -> bool:
@@ -91,7 +92,10 @@ def run_child(
         except (_Stop, OSError) as stop:
             run.ending = str(stop) if isinstance(stop, _Stop) else "it closed its connection"
         finally:
-            _end(process, before)
+            left = _end(process, before)
+    if run.finished:
+        threads = any(message.get("threads") for message in run.messages if "end" in message)
+        run.survivors = (*left, *(["a thread"] if threads else []))
     return run
 
 
@@ -112,40 +116,6 @@ def clean_environment(scratch: Path) -> dict[str, str]:
         "JUPYTER_PLATFORM_DIRS": "1",
         **places,
     }
-
-
-def adopt_orphans() -> None:
-    """Make this process inherit what its children leave behind, so that it can be ended.
-
-    Linux only (PR_SET_CHILD_SUBREAPER, prctl(2)); elsewhere a daemon that detaches itself between
-    two looks at the process table can survive.
-    """
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0)
-
-
-def end_strays(before: set[int]) -> int:
-    """End every process below this one that was not there before; give their number.
-
-    The fork servers stay, to be used again.
-    """
-    ended, kept = 0, before | server_pids()
-    while strays := [p for p in psutil.Process().children(recursive=True) if p.pid not in kept]:
-        for stray in strays:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                stray.kill()
-        psutil.wait_procs(strays, timeout=5)
-        ended += len(strays)
-        if ended > 10_000:
-            break
-    return ended
-
-
-def running_below() -> set[int]:
-    """List the ids of the processes below this one."""
-    return {process.pid for process in psutil.Process().children(recursive=True)}
 
 
 def _listen(  # noqa: C901  one loop over two streams, read in one go
@@ -179,6 +149,8 @@ def _listen(  # noqa: C901  one loop over two streams, read in one go
                     *lines, pending = (pending + data).split(b"\n")
                     _check_size(len(pending), LONGEST_LINE, "returned")
                     _take(lines, ours, run, answer)
+                    if run.messages and "end" in run.messages[-1]:
+                        return  # a thread or a child of it may keep the pipes open
                 else:
                     run.output_bytes += len(data)
                     _check_size(run.output_bytes, limits.output_bytes, "printed")
@@ -225,9 +197,11 @@ def _how_it_ended(process: Fork) -> str:
     return reasons.get(name, f"it crashed Python ({name})")
 
 
-def _end(process: Fork, before: set[int]) -> None:
+def _end(process: Fork, before: set[int]) -> tuple[str, ...]:
+    """End a child with all that it started; name what was alive beside it."""
+    names = names_beside({process.pid, *before})
     process.kill()
     process.wait()
     if process.stdout:
         process.stdout.close()
-    end_strays(before)
+    return tuple(sorted({*names, *end_strays(before)}))
