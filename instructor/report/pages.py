@@ -12,7 +12,7 @@ from urllib.parse import quote
 import jinja2
 
 from instructor.answer_key import dump
-from instructor.report.model import BlockReport, Report, write_text
+from instructor.report.model import BlockReport, EvidenceReport, Report, write_text
 from instructor.report.pace import Pace, medians, rows_of
 from instructor.report.pace import to_json as pace_json
 from instructor.report.points import number_text, points_of
@@ -22,12 +22,27 @@ from instructor.report.weights import EQUAL, Weights
 from lab.workshop import Workshop
 
 MARKS = {"pass": "✓", "fail": "✗", "blocked": "…", "error": "!"}
+# A cell that took longer is named.
+SLOW_SECONDS = 3.0
 WORDS = {"pass": "reached", "fail": "not yet", "blocked": "waits", "error": "could not be judged"}
 
 
 def write_feedback(report: Report, path: Path) -> None:
     """Write a submission's page: what to do first, then every block, folded."""
-    write_text(path, _template("feedback.html").render(report=report, marks=MARKS, words=WORDS))
+    page = _template("feedback.html")
+    write_text(path, page.render(report=report, marks=MARKS, words=WORDS, time_text=time_text))
+
+
+def time_text(item: EvidenceReport) -> str:
+    """Set the time that a notebook's cells took against its blocks' minutes; "" for the rest."""
+    if item.seconds is None:
+        return ""
+    text = f"Its cells took {_seconds(item.seconds)}"
+    text += f"; its blocks have {item.minutes} minutes." if item.minutes else "."
+    slowest = max(item.cells, key=lambda cell: cell.seconds, default=None)
+    if slowest and slowest.seconds > SLOW_SECONDS:
+        text += f" The slowest: {slowest.name}, {_seconds(slowest.seconds)}."
+    return text
 
 
 def write_class_pages(
@@ -78,6 +93,10 @@ def gradebook(reports: list[Report], weights: Weights = EQUAL) -> str:
         summary = [reached, len(outcomes), *_points(report, weights), report.sandbox]
         rows.append([report.submission, *marks, *summary, report.first_thing_to_do])
     return csv_text(rows)
+
+
+def _seconds(seconds: float) -> str:
+    return "less than a second" if seconds < 1 else f"{seconds:.1f} seconds"
 
 
 def _points(report: Report, weights: Weights) -> tuple[str, str]:

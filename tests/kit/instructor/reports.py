@@ -1,5 +1,7 @@
 """Reports made by hand, for tests of points and exports."""
 
+from typing import Any
+
 from instructor.report.model import (
     BlockReport,
     EvidenceReport,
@@ -28,6 +30,13 @@ HOSTILE = [
     "Zoë 日本語 \U0001f600",
     "\x00\x08\x1b[31m\x7f\ufffe",
 ]
+
+
+def without_times(value: Any) -> Any:
+    """Set all that depends on time in a report's JSON, whatever is called seconds, to 0."""
+    if isinstance(value, dict):
+        return {k: 0 if k == "seconds" else without_times(part) for k, part in value.items()}
+    return [without_times(part) for part in value] if isinstance(value, list) else value
 
 
 def item(
