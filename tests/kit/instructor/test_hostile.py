@@ -1,7 +1,8 @@
 """Submissions that break graders: each gets its own report, and the class goes on.
 
 A row is a finished submission with one thing done to it, the outcomes that may change, and what the
-report has to say. They are graded in a few classes, through the real command.
+report has to say. They are graded in two classes, through the real command; what one kind of
+evidence alone decides is tried in ``test_trials`` and ``test_notebooks``, which cost far less.
 """
 
 import json
@@ -16,8 +17,8 @@ import psutil
 import pytest
 
 from tests.kit.command import instructor
+from tests.kit.instructor.benches import GATE, TESTS, append, prepend, write
 
-GATE, TESTS = "lab/plan_gate.py", "tests/test_plan_gate.py"
 NOTEBOOK = "notebooks/plan_gate/1_inventory_and_contract.ipynb"
 # Nothing is done to these two, and a kernel for each would only take time.
 LEFT_OUT = ("2_validator_and_tests.ipynb", "3_break_it_and_debrief.ipynb")
@@ -35,26 +36,18 @@ class Try:
     """One thing done to a finished submission, and what must be said of it."""
 
     do: Callable[[Path], object]
-    says: str
+    says: tuple[str, ...]
     not_passed: tuple[str, ...] = ()
     about: str = "evidence"
 
 
-def write(file: str, text: str | bytes) -> Callable[[Path], object]:
-    def do(root: Path) -> object:
-        path = root / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path.write_bytes(text.encode() if isinstance(text, str) else text)
-
-    return do
-
-
-def prepend(file: str, text: str) -> Callable[[Path], object]:
-    return lambda root: (root / file).write_text(text + (root / file).read_text("utf-8"), "utf-8")
-
-
-def append(file: str, text: str) -> Callable[[Path], object]:
-    return lambda root: (root / file).write_text((root / file).read_text("utf-8") + text, "utf-8")
+def settings(root: Path) -> None:
+    """Write what Python and pytest would read before any test."""
+    write("conftest.py", "raise SystemExit(0)\n")(root)
+    write("json.py", "raise RuntimeError('not json')\n")(root)
+    write("jsonschema.py", "")(root)
+    write("queue.py", "print('hi')\n")(root)
+    (root / "link").symlink_to("/etc")
 
 
 def cells(*sources: str, **metadata: Any) -> Callable[[Path], object]:
@@ -68,16 +61,6 @@ def cells(*sources: str, **metadata: Any) -> Callable[[Path], object]:
 
 
 GATE_DOWN = ("validator", "tests", "break", "debrief")
-OLD_NOTEBOOK = {
-    "nbformat": 3, "nbformat_minor": 0, "metadata": {},
-    "worksheets": [{"cells": [{"cell_type": "code", "input": "1/1", "language": "python",
-                               "outputs": [], "metadata": {}}], "metadata": {}}],
-}  # fmt: skip
-FORGE = """
-import pytest, _pytest.runner, _pytest.reports
-_pytest.reports.TestReport.outcome = property(lambda self: "passed", lambda self, value: None)
-"""
-
 # Decides rightly for a while.
 TIRED = """
 
@@ -132,111 +115,49 @@ def test_a_set_is_no_plan():
 """
 
 TRIES: dict[str, dict[str, Try]] = {
-    "imports": {
-        "sys_exit": Try(
-            prepend(GATE, "import sys\nsys.exit()\n"), "cannot be imported: SystemExit", GATE_DOWN
-        ),
+    "endings": {
         "os_exit": Try(
-            prepend(GATE, "import os\nos._exit(0)\n"), "it ended Python itself", GATE_DOWN
+            prepend(GATE, "import os\nos._exit(0)\n"), ("it ended Python itself",), GATE_DOWN
         ),
-        "syntax": Try(prepend(GATE, "def broken(:\n"), "SyntaxError", GATE_DOWN),
-        "keyboard": Try(prepend(GATE, "input()\n"), "EOFError", GATE_DOWN),
-        "latin_1": Try(
-            write(GATE, b"# caf\xe9\n"), "not UTF-8 text at byte 5", GATE_DOWN, "remarks"
-        ),
-        "nul": Try(write(GATE, b"x = 1\x00\n"), "null bytes", GATE_DOWN),
-    },
-    "endless": {
         "loop": Try(
             prepend(GATE, "while True:\n    try:\n        while True: pass\n"
                     "    except BaseException: pass\n"),
-            "it was not done after", GATE_DOWN,
+            ("it was not done after",), GATE_DOWN,
         ),
         "flood": Try(
-            prepend(GATE, "print('x' * 100_000_000)\n"), "printed more than 1 MiB", GATE_DOWN
+            prepend(GATE, "print('x' * 100_000_000)\n"), ("printed more than 1 MiB",), GATE_DOWN
         ),
-    },
-    "settings": {
-        "conftest": Try(
-            write("conftest.py", "raise SystemExit(0)\n"), "'conftest.py' was not read",
-            about="remarks",
+        "latin_1": Try(
+            write(GATE, b"# caf\xe9\n"), ("not UTF-8 text at byte 5",), GATE_DOWN, "remarks"
         ),
-        "json_py": Try(
-            write("json.py", "raise RuntimeError('not json')\n"), "json.py takes the place of",
-            about="remarks",
+        "peek": Try(prepend(GATE, PEEK), ("PEEKED",), GATE_DOWN),
+        "stubborn": Try(
+            cells("while True:\n try:\n  while True: pass\n except BaseException: pass"),
+            ("was not done after 4 seconds",),
         ),
-        "jsonschema_py": Try(
-            write("jsonschema.py", ""), "jsonschema.py takes the place of", about="remarks"
-        ),
-        "link": Try(
-            lambda root: (root / "link").symlink_to("/etc"), "'link' is a link", about="remarks"
-        ),
-        "queue_py": Try(
-            write("queue.py", "print('hi')\n"), "queue.py takes the place of", about="remarks"
-        ),
-        "tired": Try(append(GATE, TIRED), "when it was asked something else", GATE_DOWN),
-        "peek": Try(prepend(GATE, PEEK), "PEEKED", GATE_DOWN),
-        "forged": Try(prepend(GATE, FORGE + "raise RuntimeError\n"), "RuntimeError", GATE_DOWN),
     },
     "files": {
-        "no_notebook": Try(lambda root: (root / NOTEBOOK).unlink(), f"{NOTEBOOK} is missing."),
+        "settings": Try(
+            settings,
+            ("'conftest.py' was not read", "json.py takes the place of", "'link' is a link",
+             "jsonschema.py takes the place of", "queue.py takes the place of"),
+            about="remarks",
+        ),
+        "tired": Try(append(GATE, TIRED), ("when it was asked something else",), GATE_DOWN),
         "bad_json": Try(
-            write("fixtures/plan_gate/inventory.json", "{"), "inventory.json is not JSON",
+            write("fixtures/plan_gate/inventory.json", "{"), ("inventory.json is not JSON",),
             ("inventory", "tests", "break"),
-        ),
-        "twice": Try(
-            write("fixtures/plan_gate/limits.json", '{"a": 1, "a": 2}'), "key 'a' stands twice",
-            ("debrief",),
-        ),
-        "schema_list": Try(
-            write("lab/agent_plan.schema.json", "[]"), "agent_plan.schema.json is not",
-            ("contract", *GATE_DOWN),
         ),
         "schema_address": Try(
             write("lab/agent_plan.schema.json", '{"$ref": "https://example.invalid/x"}'),
-            "crashes instead of deciding", ("contract", *GATE_DOWN),
+            ("crashes instead of deciding",), ("contract", *GATE_DOWN),
         ),
-        "no_lab": Try(lambda root: rmtree(root / "lab"), "lab/plan_gate.py is missing",
+        "no_lab": Try(lambda root: rmtree(root / "lab"), ("lab/plan_gate.py is missing",),
                       ("contract", *GATE_DOWN)),
-    },
-    "notebooks": {
-        "old": Try(write(NOTEBOOK, json.dumps(OLD_NOTEBOOK)), "of the old format 3"),
-        "broken": Try(write(NOTEBOOK, "{"), "it is not a notebook"),
-        "tagged": Try(cells("1/0", tags=["raises-exception"]), "raises ZeroDivisionError"),
-        "skipped": Try(cells("1/0", tags=["skip-execution"]), "raises ZeroDivisionError"),
-        "captured": Try(cells("%%capture\n1/0"), "ZeroDivisionError"),
-        "dead": Try(cells("import os\nos._exit(0)"), "ends Python itself"),
-        "flooding": Try(cells("while True: print('x' * 10_000)"), "more than 1 MiB of output"),
-        "stubborn": Try(
-            cells("while True:\n try:\n  while True: pass\n except BaseException: pass"),
-            "was not done after 4 seconds",
-        ),
-    },
-    "tests": {
-        "none": Try(write(TESTS, "x = 1\n"), "There is no test in the file", ("tests",)),
-        "skipped": Try(
-            write(TESTS, "import pytest\npytestmark = pytest.mark.skip\n"
-                  "def test_a(): pass\ndef test_b(): pass\ndef test_c(): pass\n"),
-            "test_a", ("tests",),
-        ),
-        "true": Try(
-            write(TESTS, "def test_a(): pass\ndef test_b(): pass\ndef test_c(): pass\n"),
-            "would not notice a gate that accepts every plan", ("tests",),
-        ),
-        "coin": Try(
-            write(TESTS, "import random\ndef test_a(): assert random.random() < 2\n"
-                  "def test_b(): raise SystemExit\ndef test_c(): pass\n"),
-            "SystemExit", ("tests",),
-        ),
-        "shared": Try(write(TESTS, GOOD_TESTS), "Your tests catch 8 of 8 wrong gates."),
         "wording": Try(
             write(TESTS, GOOD_TESTS + WORDING),
-            "On a gate that is right and puts words of its own before its problems",
+            ("On a gate that is right and puts words of its own before its problems",),
             ("tests",),
-        ),
-        "helper": Try(
-            write(TESTS, "from lab.plan_gate import my_helper\ndef test_a(): pass\n"),
-            "my_helper", ("tests",),
         ),
     },
 }  # fmt: skip
@@ -284,8 +205,9 @@ def report_problems(path: Path, row: Try) -> Iterator[str]:
     blocks = {block["id"]: block for block in report["workshops"][0]["blocks"]}
     evidence = [item for block in blocks.values() for item in block["evidence"]]
     said = [item["found"] for item in (evidence if row.about == "evidence" else report["remarks"])]
-    if not any(row.says in found for found in said):
-        yield f"{row.says!r} is not said in {said}"
+    for part in row.says:
+        if not any(part in found for found in said):
+            yield f"{part!r} is not said in {said}"
     lost = tuple(name for name in ALL if blocks[name]["outcome"] != "pass")
     if lost != row.not_passed:
         yield f"not passed are {lost}"

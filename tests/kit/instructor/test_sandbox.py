@@ -9,7 +9,8 @@ import pytest
 
 from instructor.evidence.desk import Desk
 from instructor.sandbox import Limits, run_child
-from instructor.sandbox.process import MIB, ChildRun, adopt_orphans, running_below
+from instructor.sandbox.process import MIB, ChildRun
+from instructor.sandbox.strays import adopt_orphans, running_below
 
 GATE = {"module": "lab.gate", "decide": "decide", "load": "load", "error": "Refused"}
 GATE |= {"probe": ""}
