@@ -2,18 +2,17 @@
 
 import json
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from instructor.evidence.notebook_file import changes, read_notebook
-from instructor.grade import judge_in_worker
 from instructor.judging import Job
 from instructor.report.model import CellTime, EvidenceReport, Report
 from instructor.report.pages import time_text
-from instructor.workers import open_pool
+from instructor.workers import judge_in_worker, open_pool
 from lab.workshop import Workshop
 from tests.kit.command import COURSE
 from tests.kit.instructor.benches import Change, changed, report_on, write
@@ -60,16 +59,14 @@ def changes_of(notebook: dict[str, Any], tmp_path: Path, workshop: Workshop) -> 
 
 
 @pytest.fixture(scope="module")
-def worker() -> Iterator[ProcessPoolExecutor]:
+def worker() -> Iterator[Executor]:
     """A grader's own worker: a kernel's sockets stay open in the process that talked to it."""
     with open_pool(1) as pool:
         yield pool
 
 
 @pytest.fixture
-def grade(
-    reference: Path, tmp_path: Path, workshop: Workshop, worker: ProcessPoolExecutor
-) -> Grade:
+def grade(reference: Path, tmp_path: Path, workshop: Workshop, worker: Executor) -> Grade:
     """Grade a changed submission on its first notebook alone."""
 
     def in_worker(job: Job) -> Report:
