@@ -58,13 +58,17 @@ class Case:
 class WrongGate:
     """A gate that is wrong in one named way: the reference with a few lines replaced.
 
-    In the layer ``rewrite`` it is right, and differs in what the contract leaves open.
+    In the layer ``rewrite`` it is right, and differs in what the contract leaves open. ``loses``
+    are the ids of the graded evidence that it fails when it is handed in; ``crashes`` says that
+    crashing is what is wrong with it.
     """
 
     id: str
     slip: str
     layer: str
     source: str
+    loses: tuple[str, ...] = ()
+    crashes: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,8 @@ def _wrong_gates(path: Path, gate: Gate) -> list[WrongGate]:
             slip=row["slip"],
             layer=row["layer"],
             source=replaced(source, row["changes"], f"{path.name}, gate {row['id']}"),
+            loses=tuple(row.get("loses", ())),
+            crashes=row.get("crashes", False),
         )
         for row in rows
     ]

@@ -56,7 +56,11 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One check that supports the outcome of a block."""
+    """One check that supports the outcome of a block.
+
+    A ``guard`` is green before anybody has done anything and only has to stay so: its block is not
+    reached without it, and it earns no points.
+    """
 
     id: str
     block: str
@@ -64,6 +68,7 @@ class Evidence:
     title: str
     next: str
     graded: bool = True
+    guard: bool = False
     needs: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -214,7 +219,7 @@ def _block(row: dict[str, Any]) -> Block:
 
 
 def _evidence(row: dict[str, Any]) -> Evidence:
-    known = {"id", "block", "kind", "title", "next", "graded"}
+    known = {"id", "block", "kind", "title", "next", "graded", "guard"}
     return Evidence(
         **{key: value for key, value in row.items() if key in known},
         needs=tuple(row.get("needs", ())),

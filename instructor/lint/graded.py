@@ -9,6 +9,8 @@ from instructor.classroom import CLASSROOM, Pair, build_class, build_reference, 
 from instructor.grade import Options, grade_class
 from instructor.release import release
 from instructor.report.model import Report
+from instructor.report.points import points_of, total_text
+from instructor.report.weights import Weights, load_weights
 from lab.workshop import Workshop
 
 UNTOUCHED, REFERENCE = "untouched-release", "reference-solution"
@@ -36,6 +38,8 @@ def areas(
     reports = {report.submission: report for report in graded}
     pairs = [pair for pair in load_pairs() if pair.name in reports]
     yield "each exercise starts red in a fresh release", list(_starts_red(reports[UNTOUCHED]))
+    earned = _earns_nothing(reports[UNTOUCHED], workshops, load_weights(None, workshops))
+    yield "only guards are green in it, and it earns nothing", list(earned)
     yield "each is green with the reference", list(_all_green(reports[REFERENCE]))
     yield f"the {len(pairs)} sample pairs show what they are there for", _pairs(pairs, reports)
     if not names:
@@ -47,6 +51,24 @@ def _starts_red(report: Report) -> Iterator[str]:
         for block in workshop.blocks:
             if block.outcome == "pass":
                 yield f"{workshop.id}.{block.id} passes before anybody has done anything."
+
+
+def _earns_nothing(report: Report, workshops: list[Workshop], weights: Weights) -> Iterator[str]:
+    """Compare what is green before anybody has done anything with the guards."""
+    guards = {f"{w.id}: {item.id}" for w in workshops for item in w.evidence if item.guard}
+    green = {
+        f"{workshop.id}: {item.id}"
+        for workshop in report.workshops
+        for item in workshop.all_evidence
+        if item.graded and item.outcome == "pass"
+    }
+    for name in sorted(green - guards):
+        yield f"{name} passes before anybody has done anything, and is no guard."
+    for name in sorted(guards - green):
+        yield f"{name} is a guard, and does not pass in a fresh release."
+    points = points_of(report, weights)
+    if points.earned != 0:
+        yield f"A fresh release earns {total_text(points)} points."
 
 
 def _all_green(report: Report) -> Iterator[str]:

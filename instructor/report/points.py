@@ -67,7 +67,10 @@ class ReportPoints:
 
 
 def points_of(report: Report, weights: Weights = EQUAL) -> ReportPoints:
-    """Derive a submission's points: a block's weight times the share that passed."""
+    """Derive a submission's points: a block's weight times the share that passed.
+
+    A guard has no share: ``load_weights`` gives it the weight 0.
+    """
     return ReportPoints(
         tuple(
             WorkshopPoints(

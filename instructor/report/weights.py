@@ -13,14 +13,15 @@ from lab.workshop import Workshop
 
 WEIGHTS_FILE = COURSE / "instructor" / "weights.toml"
 SMALLEST, LARGEST = Decimal("0.01"), Decimal(1000)
-EVERY = Fraction(1)
+EVERY, NOTHING = Fraction(1), Fraction(0)
 
 
 @dataclass(frozen=True)
 class Weights:
     """What blocks and evidence count, as exact numbers; what is not named counts 1.
 
-    ``blocks`` is keyed by workshop and block, ``evidence`` by workshop, block and evidence.
+    A guard counts 0: it is green from the start. ``blocks`` is keyed by workshop and block,
+    ``evidence`` by workshop, block and evidence.
     """
 
     blocks: Mapping[tuple[str, str], Fraction] = field(default_factory=dict)
@@ -43,12 +44,17 @@ def load_weights(path: Path | None, workshops: Iterable[Workshop]) -> Weights:
 
     Raises ``CourseError`` naming the file and the place of the first thing that is wrong.
     """
-    if path is None and not WEIGHTS_FILE.exists():
-        return EQUAL
-    path = path or WEIGHTS_FILE
     known = {workshop.id: workshop for workshop in workshops}
+    evidence = {
+        (workshop.id, item.block, item.id): NOTHING
+        for workshop in known.values()
+        for item in workshop.evidence
+        if item.guard
+    }
+    if path is None and not WEIGHTS_FILE.exists():
+        return Weights({}, evidence)
+    path = path or WEIGHTS_FILE
     blocks: dict[tuple[str, str], Fraction] = {}
-    evidence: dict[tuple[str, str, str], Fraction] = {}
     for name, table in _read(path).items():
         _expect_known(path.name, name, known, "workshop")
         for block, weight, parts in _Reader(path.name, known[name]).blocks(table):
@@ -103,7 +109,13 @@ class _Reader:
         place = f"{place}.evidence"
         _expect_table(place, table, "a weight for each evidence")
         graded = [item.id for item in self.workshop.evidence_of(block) if item.graded]
+        guards = {item.id for item in self.workshop.evidence_of(block) if item.guard}
         for name in table:
+            if name in guards:
+                raise CourseError(
+                    f"{place}: {name!r} is a guard: it is green from the start, so it earns "
+                    "nothing. Expected: weights for other evidence. Take it out."
+                )
             _expect_known(place, name, graded, "graded evidence of this block")
         return {name: _number(f'{place}."{name}"', value) for name, value in table.items()}
 

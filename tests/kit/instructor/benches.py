@@ -6,6 +6,7 @@ from pathlib import Path
 from shutil import copytree
 
 from instructor.answer_key import AnswerKey, load_answer_key
+from instructor.classroom import build_reference
 from instructor.evidence import KINDS, Bench, Finding
 from instructor.judging import Job, judge_submission
 from instructor.report.model import Report
@@ -49,6 +50,19 @@ def put_on_bench(
     return Bench(workshop, key, snapshot.path, scratch, seconds, cell_seconds=4)
 
 
+def bench_with(
+    workshop: Workshop,
+    place: Path,
+    files: dict[str, str],
+    build: Callable[[list[Workshop], Path], None] = build_reference,
+) -> Bench:
+    """Hand in the reference, or what is built, with these files; give the bench it lies on."""
+    build([workshop], place / "handed-in")
+    for file, text in files.items():
+        write(file, text)(place / "handed-in")
+    return put_on_bench(place / "handed-in", place, workshop, seconds=10)
+
+
 def few_answers(workshop: Workshop, gates: tuple[str, ...] = (), cases: int = 2) -> AnswerKey:
     """Give a key with some of the wrong gates, one rewrite, and a few cases of each verdict."""
     key = load_answer_key(workshop)
@@ -66,6 +80,12 @@ def judged(name: str, bench: Bench) -> Finding:
     """Judge one evidence of the bench's workshop."""
     evidence = next(item for item in bench.workshop.evidence if item.id == name)
     return KINDS[evidence.kind](evidence, bench)
+
+
+def findings(bench: Bench, kind: str) -> dict[str, Finding]:
+    """Judge the evidence of one kind, by id."""
+    rows = [item for item in bench.workshop.evidence if item.kind == kind]
+    return {item.id: KINDS[kind](item, bench) for item in rows}
 
 
 def report_on(

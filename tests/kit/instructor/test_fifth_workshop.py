@@ -48,7 +48,7 @@ def test_a_fifth_workshop_is_checked_released_and_graded(course: Path, tmp_path:
     """Red as a release, green with the reference, and a pair's slip is named."""
     said = run(course, "check")
     assert "The course agrees with itself." in said
-    assert said.count("toy_gate:") == 5
+    assert said.count("toy_gate:") == 6
 
     run(course, "release", "toy_gate", "--to", str(tmp_path / "class" / "pair"))
     wrong = TOY / "fixtures" / "classroom" / "toy_unit_filled_in"

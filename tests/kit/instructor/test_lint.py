@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from instructor.classroom import load_pairs
-from instructor.lint import graded
+from instructor.classroom import load_pairs, load_workshops
+from instructor.lint import data, graded
 from instructor.report.model import BlockReport, EvidenceReport, Report, WorkshopReport
-from lab.workshop import workshop_ids
+from instructor.report.weights import load_weights
+from lab.workshop import load_workshop, workshop_ids
 from tests.kit.command import COURSE, instructor
 
 PLAN, NOTEBOOKS = "notebooks/plan_gate/timing.toml", "notebooks/plan_gate"
@@ -29,7 +30,15 @@ def course(tmp_path: Path) -> Path:
     for room in ("notebooks", "lab", "fixtures", "instructor", "tests"):
         shutil.copytree(COURSE / room, tmp_path / "course" / room, ignore=ignore)
     shutil.copy(COURSE / "LICENSE", tmp_path / "course")
+    keep_core_gates(tmp_path / "course" / WRONG_GATES)
     return tmp_path / "course"
+
+
+def keep_core_gates(file: Path) -> None:
+    """Leave the stretch gates out: deciding all cases with each of them takes a second a run."""
+    head, *gates = file.read_text(encoding="utf-8").split("[[gates]]\n")
+    kept = [gate for gate in gates if 'layer = "stretch"' not in gate]
+    file.write_text("[[gates]]\n".join([head, *kept]), encoding="utf-8")
 
 
 def swap(file: str, old: str, new: str) -> Callable[[Path], object]:
@@ -81,7 +90,8 @@ WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
         "The rewrite rewrite-other-order does not decide case",
     ),
     "one_rewrite": (
-        swap(WRONG_GATES, 'layer = "rewrite"', 'layer = "stretch"'), "needs 2 gates of the layer",
+        swap(WRONG_GATES, 'layer = "rewrite"', 'layer = "stretch"\nloses = []'),
+        "needs 2 gates of the layer",
     ),
     "extra": (
         swap("notebooks/agent_loop/extra.toml", "script.json", "no.json"),
@@ -99,9 +109,13 @@ WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
     "gate": (
         swap(WRONG_GATES, 'validate_bindings(plan))\\n", new = "" }]',
              'validate_bindings(plan))\\n", new = "    _refuse_if(validate_bindings(plan))\\n" }]'),
-        "No case catches the wrong gate bindings-not-wired",
+        "wrong gate bindings-not-wired loses nothing; its loses says validator.bindings",
     ),
-    "old": (swap(WRONG_GATES, "    if unused:", "    if unusd:"), "stands 0 times"),
+    "crash": (
+        swap(WRONG_GATES, "crashes = true\n", ""),
+        "The wrong gate crashes crashes on case bindings-04, and that is not its slip",
+    ),
+    "old": (swap(WRONG_GATES, "arg {key}={value!r}", "arg {key}={val!r}"), "stands 0 times"),
     "orphan": (lambda c: (c / "fixtures/plan_gate/x.json").touch(), "x.json is there and nothing"),
     "missing": (lambda c: (c / "lab/dry_run.py").unlink(), "lab/dry_run.py is named"),
     "notes": (lambda c: (c / ANSWERS / "notes.md").unlink(), "notes.md is missing"),
@@ -135,6 +149,42 @@ def report(name: str, outcome: str) -> Report:
 def test_a_block_that_passes_in_a_fresh_release_is_a_problem() -> None:
     assert list(graded._starts_red(report("x", "fail"))) == []
     assert len(list(graded._starts_red(report("x", "pass")))) == 1
+
+
+def test_what_is_green_in_a_fresh_release_has_to_be_a_guard() -> None:
+    (workshop,) = load_workshops(("plan_gate",))
+    guards = [item.id for item in workshop.evidence if item.guard]
+    weights = load_weights(None, [load_workshop(COURSE, name) for name in workshop_ids(COURSE)])
+
+    def said(*names: str) -> list[str]:
+        rows = tuple(EvidenceReport(n, "suite", "t", "pass", True, "f", "", "") for n in names)
+        block = BlockReport("tests", "Tests", "fail", rows)
+        made = Report("x", "limits", (), (WorkshopReport("plan_gate", "Plan", (block,)),))
+        return list(graded._earns_nothing(made, [workshop], weights))
+
+    assert guards == ["tests.assumed", "tests.live", "tests.visible"]
+    assert said(*guards) == []
+    assert said(*guards[1:]) == [
+        "plan_gate: tests.assumed is a guard, and does not pass in a fresh release."
+    ]
+    assert said(*guards, "tests.own") == [
+        "plan_gate: tests.own passes before anybody has done anything, and is no guard.",
+        "A fresh release earns 1 of 1 points.",
+    ]
+
+
+def test_a_block_of_guards_alone_is_a_problem() -> None:
+    (workshop,) = load_workshops(("plan_gate",))
+    guards = tuple(item for item in workshop.evidence if item.guard)
+    ungraded = replace(guards[0], graded=False)
+
+    assert list(data.guard_problems(workshop)) == []
+    assert list(data.guard_problems(replace(workshop, evidence=guards))) == [
+        "tests has only guards, which are green from the start."
+    ]
+    assert list(data.guard_problems(replace(workshop, evidence=(ungraded,)))) == [
+        "tests.assumed is a guard and is not graded, so it guards nothing."
+    ]
 
 
 def test_a_reference_that_is_not_green_is_a_problem() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from instructor import COURSE, CourseError
-from instructor.report.model import Report
+from instructor.report.model import EvidenceReport, Report, WorkshopReport
 from instructor.report.pages import gradebook
 from instructor.report.points import number_text, points_of, total_text
 from instructor.report.tables import csv_text
@@ -86,6 +86,11 @@ def test_what_is_no_weight_is_refused_with_its_place(
             "contract.evidence.'notebook.1' = 2\n",
             "'notebook.1' is no graded evidence of this block. Expected one of: contract.visible",
         ),
+        (
+            "[plan_gate]\ninventory = 1\ncontract = 1\nvalidator = 1\nbreak = 1\ndebrief = 1\n"
+            "tests.evidence.'tests.live' = 2\n",
+            "plan_gate.tests.evidence: 'tests.live' is a guard: it is green from the start",
+        ),
         ("[plan_gate\n", "mine.toml cannot be read: Expected ']'"),
         ("x = " + "9" * 5000, "mine.toml cannot be read: "),
     ],
@@ -131,6 +136,31 @@ def test_the_courses_own_file_fits_and_weighs_every_block_alike(course: list[Wor
     assert set(weights.blocks) == {(w.id, b.id) for w in course for b in w.blocks}
     assert set(weights.blocks.values()) == {1}
     assert "Speed has no weight" in WEIGHTS_FILE.read_text(encoding="utf-8")
+
+
+def test_a_guard_earns_nothing_and_its_block_is_whole_without_it(course: list[Workshop]) -> None:
+    weights = load_weights(None, course)
+    rows = [item("pass", "tests.live"), item("fail", "tests.catch"), item("pass", "tests.own")]
+    guards = [item("pass", name) for name in ("tests.live", "tests.assumed", "tests.visible")]
+
+    def tests_block(*evidence: EvidenceReport) -> Decimal | None:
+        made = WorkshopReport("plan_gate", "Plan", (block("tests", *evidence),))
+        return points_of(report("pair", made), weights).earned
+
+    assert tests_block(*guards) == 0
+    assert tests_block(*rows) == Decimal("0.5")
+    assert tests_block(*guards, item("pass", "tests.own")) == 1
+
+
+def test_guards_are_known_where_a_course_has_no_weights(
+    course: list[Workshop], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("instructor.report.weights.WEIGHTS_FILE", tmp_path / "none.toml")
+
+    weights = load_weights(None, course)
+
+    assert weights.of_evidence("plan_gate", "tests", "tests.live") == 0
+    assert weights.of_evidence("plan_gate", "tests", "tests.own") == 1
 
 
 def earned(*items: str, weights: Weights | None = None) -> Decimal | None:
