@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from typing import Any
-
 from instructor.report.model import (
     BlockReport,
     EvidenceReport,
