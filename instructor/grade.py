@@ -11,16 +11,16 @@ from pathlib import Path
 from instructor import COURSE, CourseError
 from instructor.answer_key import dump
 from instructor.attempts import Tried, best_of
-from instructor.intake import Intake, take_in
+from instructor.intake.bring import Intake, take_in
+from instructor.intake.landing import Remark
+from instructor.intake.roster import Attempt, Entry, local_source, read_roster
 from instructor.judging import Job
-from instructor.landing import Remark
 from instructor.paces import read_paces
 from instructor.report.exports import FOLDER, check_names, score, write_exports
 from instructor.report.folders import report_folders
 from instructor.report.model import Report, write_text
 from instructor.report.pages import write_class_pages, write_feedback
 from instructor.report.weights import Weights, load_weights
-from instructor.roster import Attempt, Entry, local_source, read_roster
 from instructor.submission import find_submissions, holds
 from instructor.workers import ending, judge_all
 from lab.workshop import Workshop, load_workshop, workshop_ids

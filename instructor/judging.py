@@ -11,7 +11,7 @@ from pathlib import Path
 from instructor import COURSE
 from instructor.answer_key import load_answer_key
 from instructor.evidence import KINDS, Bench, Finding
-from instructor.landing import MAX_REMARKS, Remark, Snapshot
+from instructor.intake.landing import MAX_REMARKS, Remark, Snapshot
 from instructor.report.model import (
     BlockReport,
     CellTime,

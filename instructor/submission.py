@@ -12,7 +12,7 @@ from pathlib import Path
 
 from instructor import COURSE, CourseError
 from instructor.conflicts import conflict_line
-from instructor.landing import IGNORED_FOLDERS, MAX_DEPTH, ROOMS, Remark, Snapshot
+from instructor.intake.landing import IGNORED_FOLDERS, MAX_DEPTH, ROOMS, Remark, Snapshot
 from instructor.release import COMMON
 from lab.workshop import Workshop
 

@@ -162,7 +162,7 @@ def test_a_gate_finds_its_own_input_in_the_sandbox_and_nothing_else(
     assert first - second
     assert second - first
     dumps = walked(out)
-    assert len(dumps) == 3  # the reference is asked twice
+    assert len(dumps) == 2
     own = [set(shown_in("\n".join(dump["texts"]), hidden)) for dump in dumps]
     assert sorted(own, key=len) == sorted([first, second], key=len)
     keys = {key for dump in dumps for row in dump["rows"] for key in row}
@@ -186,7 +186,7 @@ def test_a_suite_finds_no_gate_of_ours_in_the_sandbox(
     assert said["tests.reference"].outcome == "pass", said["tests.reference"].found
     dumps = walked(out)
     assert len(dumps) == 3  # the reference is asked twice
-    assert [shown_in("\n".join(dump["texts"]), hidden) for dump in dumps] == [[], []]
+    assert not any(shown_in("\n".join(dump["texts"]), hidden) for dump in dumps)
     assert all("dry_run_accepted" in dump["texts"] for dump in dumps)
     assert {key for dump in dumps for row in dump["rows"] for key in row} >= {"id", "remote"}
 

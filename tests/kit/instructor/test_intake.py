@@ -18,17 +18,18 @@ from dulwich.repo import Repo
 from dulwich.server import DictBackend
 from dulwich.web import make_wsgi_chain
 
-from instructor import CourseError, clone, grade, intake, landing
-from instructor.clone import Unreachable
+from instructor import CourseError, grade
 from instructor.evidence import Finding
 from instructor.grade import Options, grade_class
-from instructor.intake import Intake, take_in
+from instructor.intake import clone, landing
+from instructor.intake.bring import Intake, take_in
+from instructor.intake.clone import Unreachable
+from instructor.intake.landing import MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, Snapshot
+from instructor.intake.roster import Source, local_source
+from instructor.intake.unzip import Unusable, unzip
 from instructor.judging import Job
-from instructor.landing import MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, Snapshot
 from instructor.report.model import Report
-from instructor.roster import Source, local_source
 from instructor.submission import copy_git_data, find_submissions, skipped
-from instructor.unzip import Unusable, unzip
 from lab.workshop import Workshop
 from tests.kit.command import instructor
 from tests.kit.instructor.reports import report, workshop_report
@@ -225,7 +226,7 @@ def test_a_zip_that_needs_too_much_is_the_pairs_and_too_slow_is_ours(
 
     outcomes = {}
     for number, run in enumerate((slow, dead, full)):
-        monkeypatch.setattr(intake.subprocess, "run", run)
+        monkeypatch.setattr(bring.subprocess, "run", run)
         finding = take_in(source, tmp_path / f"in{number}", [workshop]).finding
         assert finding is not None
         outcomes[run.__name__] = (finding.outcome, finding.found)

@@ -6,8 +6,8 @@ import pytest
 
 from instructor import CourseError
 from instructor.grade import Options, grade_class
+from instructor.intake.roster import Entry, Source, public, read_roster
 from instructor.report.folders import report_folders
-from instructor.roster import Entry, Source, public, read_roster
 from tests.kit.command import instructor
 
 

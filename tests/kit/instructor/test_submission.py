@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from instructor import CourseError
-from instructor.landing import MAX_FILE_BYTES, MAX_FILES
+from instructor.intake.landing import MAX_FILE_BYTES, MAX_FILES
 from instructor.submission import find_submissions, take_snapshot
 from lab.workshop import Workshop
 from tests.kit.command import COURSE

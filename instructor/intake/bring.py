@@ -14,9 +14,9 @@ from typing import Any
 
 from instructor import COURSE
 from instructor.evidence import Finding
-from instructor.landing import IGNORED_FOLDERS, Remark
+from instructor.intake.landing import IGNORED_FOLDERS, Remark
+from instructor.intake.roster import Source, local_source, public
 from instructor.report.model import NOTHING
-from instructor.roster import Source, local_source, public
 from instructor.sandbox import Limits
 from instructor.sandbox.forks import ISOLATED
 from instructor.sandbox.process import MIB, clean_environment
@@ -149,7 +149,7 @@ def _fetched(source: Source, place: Path) -> dict[str, Any]:
     }
     try:
         done = subprocess.run(  # noqa: S603  our own program, by its full name
-            [sys.executable, *ISOLATED, "-m", "instructor.fetch"],
+            [sys.executable, *ISOLATED, "-m", "instructor.intake.fetch"],
             input=json.dumps(request).encode(),
             capture_output=True,
             check=False,

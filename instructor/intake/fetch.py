@@ -1,6 +1,6 @@
 """Unpack one zip or fetch one repository into a folder: a program of its own, within limits.
 
-``python -m instructor.fetch`` reads one JSON request on standard input (``kind``, ``place``,
+``python -m instructor.intake.fetch`` reads one JSON request on standard input (``kind``, ``place``,
 ``target``, ``limits``) and answers with one on standard output: ``remarks``, and ``problem`` with
 its ``outcome`` where there is nothing to judge. An address may hold a password, so it is neither
 an argument nor part of an answer.
@@ -11,9 +11,9 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from instructor.landing import Snapshot
+from instructor.intake.landing import Snapshot
+from instructor.intake.unzip import Unusable, unzip
 from instructor.sandbox.confine import confine, die_with_parent
-from instructor.unzip import Unusable, unzip
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def _unzip(place: str, snapshot: Snapshot) -> dict[str, str]:
 
 def _clone(place: str, snapshot: Snapshot) -> dict[str, str]:
     # A zip needs none of this, and it takes a while to import.
-    from instructor.clone import Unreachable, clone
+    from instructor.intake.clone import Unreachable, clone
 
     try:
         clone(place, snapshot)

@@ -9,7 +9,7 @@ from pathlib import Path
 from unicodedata import category, normalize
 
 from instructor import CourseError
-from instructor.landing import Remark
+from instructor.intake.landing import Remark
 
 SEPARATORS = ",;\t"
 FETCHED = ("https", "http", "file")

@@ -22,8 +22,8 @@ from dulwich.refs import Ref
 from dulwich.repo import Repo
 from urllib3.exceptions import HTTPError
 
-from instructor.landing import Snapshot, path_problem, turn
-from instructor.unzip import Unusable
+from instructor.intake.landing import Snapshot, path_problem, turn
+from instructor.intake.unzip import Unusable
 
 MAX_ENTRIES = 100_000
 GITLINK = 0o160000

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from instructor.landing import IGNORED_FOLDERS, Snapshot, path_problem, turn
+from instructor.intake.landing import IGNORED_FOLDERS, Snapshot, path_problem, turn
 
 CHUNK_BYTES = 1 << 16
 ENCRYPTED = 0x1

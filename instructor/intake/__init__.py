@@ -1,0 +1,1 @@
+"""From what was handed in to a plain folder: a roster, folders, zips and repositories, safely."""
