@@ -21,7 +21,7 @@ from dulwich.web import make_wsgi_chain
 from instructor import CourseError, grade
 from instructor.evidence import Finding
 from instructor.grade import Options, grade_class
-from instructor.intake import clone, landing
+from instructor.intake import bring, clone, landing
 from instructor.intake.bring import Intake, take_in
 from instructor.intake.clone import Unreachable
 from instructor.intake.landing import MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, Snapshot
