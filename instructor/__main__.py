@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -37,6 +38,7 @@ BEGAN_HELP = "With --history: when the session began, in this machine's time zon
 TIMES = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S%z"]
 FOLDER_HELP = "A folder of submissions, or one submission; with --roster, where its paths start."
 ROSTER_HELP = "A CSV with name, source (a folder, a zip or a git address) and more; see README."
+AGAIN_HELP = "Also grade what is the same as when it was graded last."
 WEIGHTS_HELP = "What blocks count; by default instructor/weights.toml."
 CORES = os.cpu_count() or 2
 Workers = Annotated[int, typer.Option(min=1, help="How many submissions at once.")]
@@ -80,13 +82,14 @@ def grade(  # noqa: PLR0913, PLR0917  each is an option of the command
     weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
     history: Annotated[bool, typer.Option("--history", help=HISTORY_HELP)] = False,
     began: Annotated[datetime | None, typer.Option(formats=TIMES, help=BEGAN_HELP)] = None,
+    again: Annotated[bool, typer.Option("--again", help=AGAIN_HELP)] = False,
 ) -> None:
     """Grade a class block by block; exits with 0 whatever the scores."""
     limits = (workers, cell_seconds, seconds)
     exports = tuple(dict.fromkeys(export or ()))
     pace = (history or began is not None, began.astimezone() if began else None)
     options = Options(tuple(workshop or ()), *limits, exports, weights, os.environ, *pace, roster)
-    _grade(folder, out, options)
+    _grade(folder, out, replace(options, again=again))
 
 
 @app.command()
@@ -105,7 +108,7 @@ def demo(
         "15 seconds for each.",
         soft_wrap=True,
     )
-    _grade(folder, to / "report", Options(workers=workers, cell_seconds=5.0))
+    _grade(folder, to / "report", Options(workers=workers, cell_seconds=20.0))
 
 
 @app.command()

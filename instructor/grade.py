@@ -15,6 +15,8 @@ from instructor.intake.bring import Intake, take_in
 from instructor.intake.landing import Remark
 from instructor.intake.roster import Attempt, Entry, local_source, read_roster
 from instructor.judging import Job
+from instructor.kept import FOLDER as KEPT
+from instructor.kept import Kept
 from instructor.paces import read_paces
 from instructor.report.exports import FOLDER, check_names, score, write_exports
 from instructor.report.folders import report_folders
@@ -47,6 +49,7 @@ class Options:
     history: bool = False
     began: datetime | None = None
     roster: Path | None = None
+    again: bool = False
 
 
 def grade_class(
@@ -63,9 +66,11 @@ def grade_class(
     _check_out(folder if options.roster is None else None, out, entries)
     folders = report_folders(entry.name for entry in entries)
     scratch = _make_scratch(out)
+    settings = f"{options.cell_seconds} {options.seconds}"
+    kept = Kept((out / KEPT).resolve(), settings, read_old=not options.again)
     reports: dict[str, Report] = {}
     try:
-        workshops, jobs = _plan(entries, known, scratch.resolve(), options)
+        workshops, jobs = _plan(entries, known, scratch.resolve(), options, kept)
         for report in _judge_all(jobs, options.workers):
             reports[report.submission] = report
             _write(report, out / folders[report.submission])
@@ -104,7 +109,7 @@ def _same_name(name: str, path: Path) -> tuple[Remark, ...]:
 
 
 def _plan(
-    entries: list[Entry], known: list[Workshop], scratch: Path, options: Options
+    entries: list[Entry], known: list[Workshop], scratch: Path, options: Options, kept: Kept
 ) -> tuple[tuple[Workshop, ...], list[Job]]:
     """Bring all work in; give the workshops of the class, and a job for each attempt."""
     taken = _take_in(entries, scratch, options.workers)
@@ -127,6 +132,7 @@ def _plan(
             attempt.source.kind,
             item.finding,
             entry.remarks + item.remarks,
+            kept,
         )
         for entry in entries
         for attempt, item in zip(entry.attempts, taken[entry.name], strict=True)

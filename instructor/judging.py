@@ -12,6 +12,7 @@ from instructor import COURSE
 from instructor.answer_key import load_answer_key
 from instructor.evidence import KINDS, Bench, Finding
 from instructor.intake.landing import MAX_REMARKS, Remark, Snapshot
+from instructor.kept import Kept
 from instructor.report.model import (
     BlockReport,
     CellTime,
@@ -53,17 +54,25 @@ class Job:
     source: str = "folder"
     finding: Finding | None = None
     remarks: tuple[Remark, ...] = ()
+    kept: Kept | None = None
 
 
 def judge_submission(job: Job) -> Report:
-    """Snapshot a submission and judge all evidence of its workshops."""
+    """Snapshot a submission and judge all evidence of its workshops, unless that is known."""
     if job.folder is None:
         return _settled(job, job.finding or Finding("error", "There is nothing to judge."))
     place = Path(tempfile.mkdtemp(dir=job.scratch))
     try:
         snapshot = take_snapshot(job.folder, place / "snapshot", list(job.workshops))
+        snapshot.remarks[:0] = job.remarks
+        key = job.kept.key(snapshot, [w.id for w in job.workshops]) if job.kept else ""
+        if job.kept and (known := job.kept.read(key, job.name)):
+            return known
         workshops = tuple(_judge_workshop(w, snapshot, place, job) for w in job.workshops)
-        return Report(job.name, TIER, _remarks([*job.remarks, *snapshot.remarks]), workshops)
+        report = Report(job.name, TIER, _remarks(snapshot.remarks), workshops)
+        if job.kept:
+            job.kept.write(key, report)
+        return report
     finally:
         shutil.rmtree(place, ignore_errors=True)
 

@@ -33,7 +33,7 @@ def areas(
     yield "a release holds nothing that must stay with the teacher", []
     build_reference(workshops, folder / "class" / REFERENCE)
     build_class(folder / "class", NOW, names)
-    options = Options(workers=workers, cell_seconds=5.0)
+    options = Options(workers=workers, cell_seconds=20.0)
     graded = grade_class(folder / "class", folder / "out", options, lambda *_: None)
     reports = {report.submission: report for report in graded}
     pairs = [pair for pair in load_pairs() if pair.name in reports]

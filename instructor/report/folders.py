@@ -7,7 +7,7 @@ from unicodedata import normalize
 from instructor.report.exports import FOLDER
 
 MAX_NAME_BYTES = 200
-RESERVED = frozenset({"index.html", "gradebook.csv", "pace.json", ".work", FOLDER})
+RESERVED = frozenset({"index.html", "gradebook.csv", "pace.json", ".work", ".kept", FOLDER})
 
 
 def report_folders(names: Iterable[str]) -> dict[str, str]:

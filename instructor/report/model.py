@@ -146,6 +146,43 @@ def _without_empty(value: Any) -> Any:
     return value
 
 
+def report_from_json(data: dict[str, Any]) -> Report:
+    """Give the report that a JSON value of ``report.schema.json`` describes."""
+    return Report(
+        submission=data["submission"],
+        sandbox=data["sandbox"],
+        remarks=tuple(RemarkReport(**row) for row in data["remarks"]),
+        workshops=tuple(
+            WorkshopReport(
+                row["id"],
+                row["title"],
+                tuple(_block_from_json(block) for block in row["blocks"]),
+                tuple(_evidence_from_json(item) for item in row["extras"]),
+            )
+            for row in data["workshops"]
+        ),
+        attempts=tuple(_attempt_from_json(row) for row in data["attempts"]),
+        version=data["version"],
+    )
+
+
+def _block_from_json(row: dict[str, Any]) -> BlockReport:
+    return BlockReport(**{**row, "evidence": tuple(map(_evidence_from_json, row["evidence"]))})
+
+
+def _evidence_from_json(row: dict[str, Any]) -> EvidenceReport:
+    cells = tuple(CellTime(**cell) for cell in row.get("cells", ()))
+    return EvidenceReport(**{**row, "details": tuple(row.get("details", ())), "cells": cells})
+
+
+def _attempt_from_json(row: dict[str, Any]) -> AttemptReport:
+    maps = {
+        name: {workshop: tuple(blocks) for workshop, blocks in row[name].items()}
+        for name in ("reached", "counts")
+    }
+    return AttemptReport(**{**row, **maps})
+
+
 def block_outcome(evidence: Iterable[EvidenceReport]) -> str:
     """Sum up a block: it passes when all its graded evidence does, and there is some."""
     outcomes = [item.outcome for item in evidence if item.graded]

@@ -1,4 +1,4 @@
-"""Reports made by hand or read from a file, for tests of points and exports."""
+"""Reports made by hand, for tests of points and exports."""
 
 from typing import Any
 
@@ -67,25 +67,3 @@ def workshop_report(
 def report(name: str, *workshops: WorkshopReport, remark: str = "") -> Report:
     remarks = (RemarkReport("left-out", remark, "next"),) if remark else ()
     return Report(name, "limits", remarks, workshops)
-
-
-def read_report(data: dict[str, Any]) -> Report:
-    """Read a ``report.json``."""
-    workshops = tuple(
-        WorkshopReport(
-            row["id"],
-            row["title"],
-            tuple(
-                BlockReport(b["id"], b["title"], b["outcome"], _items(b["evidence"]))
-                for b in row["blocks"]
-            ),
-            _items(row["extras"]),
-        )
-        for row in data["workshops"]
-    )
-    remarks = tuple(RemarkReport(**row) for row in data["remarks"])
-    return Report(data["submission"], data["sandbox"], remarks, workshops)
-
-
-def _items(rows: list[dict[str, Any]]) -> tuple[EvidenceReport, ...]:
-    return tuple(EvidenceReport(**row) for row in rows)

@@ -12,12 +12,12 @@ from dulwich.repo import Repo
 from instructor.classroom import load_workshops
 from instructor.release import build, release
 from instructor.report.exports import EXPORTS, score, write_exports
+from instructor.report.model import report_from_json
 from lab.workshop import Workshop, workshop_ids
 from tests.kit.command import COURSE
 from tests.kit.conftest import NOW
 from tests.kit.instructor.benches import bench_with, findings
 from tests.kit.instructor.hidden import as_read, case_texts, secrets, shown_in
-from tests.kit.instructor.reports import read_report
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
@@ -52,7 +52,8 @@ def test_a_release_of_all_workshops_holds_nothing_hidden(
 def test_no_export_holds_anything_hidden(
     workshops: list[Workshop], hidden: set[str], tmp_path: Path
 ) -> None:
-    reports = [read_report(json.loads(p.read_text(encoding="utf-8"))) for p in GOLDEN.iterdir()]
+    read = [json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN.iterdir()]
+    reports = [report_from_json(data) for data in read]
     folders = {made.submission: made.submission for made in reports}
     environment = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"), "CLASSROOM": "x"}
 

@@ -759,25 +759,30 @@ def test_a_schema_that_cannot_decide_is_the_pairs_own_to_mend(
 def test_a_grader_that_is_killed_leaves_no_half_report_and_can_be_run_again(
     tmp_path: Path,
 ) -> None:
-    """Nothing is taken over from the first run: the second grades all of them again."""
+    """The second run takes over what the first had done, and does the rest."""
     for name in ("a", "b"):
         write(f"class/{name}/lab/plan_gate.py", "while True: pass\n" if name > "a" else "")(
             tmp_path
         )
     out = tmp_path / "out"
     command = [sys.executable, "-m", "instructor", "grade", str(tmp_path / "class"), "--workers"]
-    command += ["1", "--out", str(out), "--seconds"]
+    command += ["1", "--out", str(out), "--seconds", "1"]
     with subprocess.Popen(
-        [*command, "600"], cwd=COURSE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        command, cwd=COURSE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         assert process.stdout is not None
         assert any(b"1/2 a" in line for line in process.stdout)
         process.send_signal(signal.SIGKILL)
 
     whole = [json.loads(path.read_text(encoding="utf-8")) for path in out.glob("*/report.json")]
-    again = subprocess.run([*command, "0.2"], cwd=COURSE, capture_output=True, check=False)
+    kept = {path.name: path.stat().st_mtime_ns for path in out.glob(".kept/*.json")}
+    again = subprocess.run(command, cwd=COURSE, capture_output=True, check=False)
 
     assert [said["submission"] for said in whole] == ["a"]
+    after = {path.name: path.stat().st_mtime_ns for path in out.glob(".kept/*.json")}
+    assert len(kept) == 1
+    assert len(after) == 2
+    assert kept.items() <= after.items()
     assert (again.returncode, again.stderr) == (0, b"")
     assert sorted(path.parent.name for path in out.glob("*/report.json")) == ["a", "b"]
     assert list(out.rglob("*.partial")) == []
