@@ -25,6 +25,7 @@ from instructor.release import read_pairs, release_many  # noqa: E402
 from instructor.report.board import print_board  # noqa: E402
 from instructor.report.exports import EXPORTS, FOLDER  # noqa: E402
 from instructor.report.model import Report  # noqa: E402
+from instructor.sandbox.places import expect_tier  # noqa: E402
 from instructor.submission import skipped  # noqa: E402
 from lab.workshop import WorkshopError, load_workshop  # noqa: E402
 
@@ -39,6 +40,7 @@ TIMES = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S%z"]
 FOLDER_HELP = "A folder of submissions, or one submission; with --roster, where its paths start."
 ROSTER_HELP = "A CSV with name, source (a folder, a zip or a git address) and more; see README."
 AGAIN_HELP = "Also grade what is the same as when it was graded last."
+TIER_HELP = "Refuse to grade where the sandbox is weaker than this: landlock."
 WEIGHTS_HELP = "What blocks count; by default instructor/weights.toml."
 CORES = os.cpu_count() or 2
 Workers = Annotated[int, typer.Option(min=1, help="How many submissions at once.")]
@@ -83,8 +85,11 @@ def grade(  # noqa: PLR0913, PLR0917  each is an option of the command
     history: Annotated[bool, typer.Option("--history", help=HISTORY_HELP)] = False,
     began: Annotated[datetime | None, typer.Option(formats=TIMES, help=BEGAN_HELP)] = None,
     again: Annotated[bool, typer.Option("--again", help=AGAIN_HELP)] = False,
+    require_tier: Annotated[str | None, typer.Option(help=TIER_HELP)] = None,
 ) -> None:
     """Grade a class block by block; exits with 0 whatever the scores."""
+    if require_tier is not None:
+        expect_tier(require_tier)
     limits = (workers, cell_seconds, seconds)
     exports = tuple(dict.fromkeys(export or ()))
     pace = (history or began is not None, began.astimezone() if began else None)

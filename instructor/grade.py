@@ -23,6 +23,7 @@ from instructor.report.folders import report_folders
 from instructor.report.model import Report, write_text
 from instructor.report.pages import write_class_pages, write_feedback
 from instructor.report.weights import Weights, load_weights
+from instructor.sandbox import tier
 from instructor.submission import find_submissions, holds
 from instructor.workers import ending, judge_all
 from lab.workshop import Workshop, load_workshop, workshop_ids
@@ -66,7 +67,7 @@ def grade_class(
     _check_out(folder if options.roster is None else None, out, entries)
     folders = report_folders(entry.name for entry in entries)
     scratch = _make_scratch(out)
-    settings = f"{options.cell_seconds} {options.seconds}"
+    settings = f"{tier()} {options.cell_seconds} {options.seconds}"
     kept = Kept((out / KEPT).resolve(), settings, read_old=not options.again)
     reports: dict[str, Report] = {}
     try:

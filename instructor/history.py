@@ -69,6 +69,7 @@ def read_history(job: Job, place: Path) -> History:
     paths = sorted({file for workshop in job.workshops for file in workshop.files})
     (place / "empty").mkdir()
     request = {"kind": "commits", "git": str(git), "files": paths, "states": MOST_STATES}
+    request["more"] = [str(git)]
     request["workspace"] = str(place / "empty")
     run = run_child(request, place / "scratch", LIMITS)
     shutil.rmtree(git)

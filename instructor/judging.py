@@ -22,7 +22,7 @@ from instructor.report.model import (
     WorkshopReport,
     block_outcome,
 )
-from instructor.sandbox import TIER
+from instructor.sandbox import tier
 from instructor.submission import take_snapshot
 from lab.suite import cut
 from lab.workshop import Evidence, Workshop
@@ -69,7 +69,7 @@ def judge_submission(job: Job) -> Report:
         if job.kept and (known := job.kept.read(key, job.name)):
             return known
         workshops = tuple(_judge_workshop(w, snapshot, place, job) for w in job.workshops)
-        report = Report(job.name, TIER, _remarks(snapshot.remarks), workshops)
+        report = Report(job.name, tier(), _remarks(snapshot.remarks), workshops)
         if job.kept:
             job.kept.write(key, report)
         return report
@@ -89,7 +89,7 @@ def _settled(job: Job, finding: Finding) -> Report:
     """Report one finding for all evidence, in the place of judging it."""
     found = [(workshop, dict.fromkeys(workshop.evidence, finding)) for workshop in job.workshops]
     return Report(
-        job.name, TIER, _remarks(job.remarks), tuple(_workshop_report(*pair) for pair in found)
+        job.name, tier(), _remarks(job.remarks), tuple(_workshop_report(*pair) for pair in found)
     )
 
 

@@ -20,6 +20,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from instructor.evidence.bench import Bench
 from instructor.evidence.notebook_file import code_cells
 from instructor.sandbox import Limits
+from instructor.sandbox.places import places
 from instructor.sandbox.process import MIB, clean_environment
 from instructor.sandbox.strays import end_strays, names_beside, running_below
 from lab.suite import cut
@@ -112,7 +113,7 @@ def _execute(notebook: Any, file: str, bench: Bench, trace: Trace) -> str:
         bench.copy() as (workspace, scratch),
         tempfile.TemporaryDirectory(prefix="k", dir=bench.scratch if short else None) as sockets,
     ):
-        manager = _manager(workspace, Path(sockets), bench)
+        manager = _manager(workspace, scratch, Path(sockets), bench)
         client = LimitedClient(
             notebook,
             km=manager,
@@ -152,14 +153,15 @@ def _what_stopped(error: Exception, bench: Bench) -> str:
     return "ends Python itself"
 
 
-def _manager(workspace: Path, sockets: Path, bench: Bench) -> AsyncKernelManager:
+def _manager(workspace: Path, scratch: Path, sockets: Path, bench: Bench) -> AsyncKernelManager:
     limits = Limits(
         memory_bytes=KERNEL_MEMORY, cpu_seconds=int(bench.cell_seconds * NOTEBOOK_CELLS)
     )
     manager = AsyncKernelManager(
         connection_file=str(sockets / "kernel.json"), transport="ipc", ip=str(sockets / "s")
     )
-    arguments = [json.dumps(limits.for_child()), str(workspace), "-f", "{connection_file}"]
+    held = {"limits": limits.for_child(), "places": places([workspace, scratch, sockets])}
+    arguments = [json.dumps(held), str(workspace), "-f", "{connection_file}"]
     manager._kernel_spec = KernelSpec(
         argv=[*arguments, "--HistoryManager.enabled=False"],
         display_name="limited",

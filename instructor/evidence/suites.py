@@ -37,9 +37,8 @@ def run_suites(
 
     A row has an ``id``, a ``file``, and where wanted ``tests`` and a ``remote`` gate.
     """
-    return bench.run_rows(
-        {"kind": "suites"}, rows, bench.seconds, bench.seconds * len(rows), answer
-    )
+    job: Message = {"kind": "suites", "more": [r["workspace"] for r in rows if "workspace" in r]}
+    return bench.run_rows(job, rows, bench.seconds, bench.seconds * len(rows), answer)
 
 
 def read_report(rows: Rows, name: str) -> SuiteReport | None:

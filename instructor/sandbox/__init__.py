@@ -1,11 +1,10 @@
 """Where strangers' code runs: a child process that gets inputs and returns what the code said.
 
 Nothing in here knows an expected answer. The child is limited in time, memory, output and file
-size; it is not yet contained (see README, "What the sandbox does not do yet").
+size, and held to its own files where the system can do that (see README).
 """
 
+from instructor.sandbox.places import tier
 from instructor.sandbox.process import ChildRun, Limits, run_child
 
-TIER = "limits"
-
-__all__ = ["TIER", "ChildRun", "Limits", "run_child"]
+__all__ = ["ChildRun", "Limits", "run_child", "tier"]

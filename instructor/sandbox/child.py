@@ -261,7 +261,7 @@ def run(connection: int, _: list[Any]) -> None:
     """Read the job, lower the limits, do it, and say that the end was reached."""
     line = Line(connection)
     job = line.receive()
-    _OURS["confine"].confine(job["limits"])
+    _OURS["confine"].confine(job["limits"], job["places"])
     _OURS["confine"].enter(job["workspace"])
     if "seconds" in job:  # for what is imported before the first row is asked for
         limit_cpu_time(job["seconds"])

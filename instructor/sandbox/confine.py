@@ -12,8 +12,13 @@ from pathlib import Path
 KIT = Path(__file__).resolve().parents[2]
 
 
-def confine(limits: dict[str, int]) -> None:
-    """Lower this process's limits; a system that does not know one of them goes without it."""
+def confine(limits: dict[str, int], places: dict[str, list[str]] | None) -> None:
+    """Lower this process's limits, and hold it to some places where the system can do that.
+
+    A system that does not know one of the limits goes without it.
+    """
+    if places is not None:
+        sys.modules["_courseware_landlock"].restrict(**places)
     for name, value in limits.items():
         try:
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))

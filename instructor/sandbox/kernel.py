@@ -24,11 +24,12 @@ def preload(load_script: Callable[[Path, str], Any]) -> None:
 def run(connection: int, arguments: list[Any]) -> None:
     """Lower the limits, enter the workspace, and become an ordinary ipykernel.
 
-    ``arguments`` are the limits, the workspace, the folder to start in, and ipykernel's own.
+    ``arguments`` are the limits and places, the workspace, the folder to start in, and
+    ipykernel's own.
     """
     os.close(connection)
-    limits, workspace, folder, *own = arguments
-    _OURS["confine"].confine(limits)
+    held, workspace, folder, *own = arguments
+    _OURS["confine"].confine(held["limits"], held["places"])
     _OURS["confine"].enter(workspace)
     os.chdir(folder)
     _OURS["kernelapp"].IPKernelApp.launch_instance(argv=own)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from instructor.sandbox.forks import Fork, fork
+from instructor.sandbox.places import places
 from instructor.sandbox.strays import end_strays, names_beside, running_below
 
 MIB = 1 << 20
@@ -75,6 +76,8 @@ def run_child(
 ) -> ChildRun:
     """Run a job of ``child.py`` and collect its messages; ``answer`` replies to its calls.
 
+    It works in its ``workspace`` and in ``scratch``, and in ``more`` folders where it names some.
+
     The child's standard input is empty, its output is counted and thrown away, and when this
     returns no process that it started is alive.
     """
@@ -85,7 +88,8 @@ def run_child(
         with theirs:
             process = fork("jobs", [], clean_environment(scratch), theirs.fileno())
         try:
-            request = {**job, "limits": limits.for_child()}
+            held = places([Path(job["workspace"]), scratch, *map(Path, job.get("more", ()))])
+            request = {**job, "limits": limits.for_child(), "places": held}
             ours.settimeout(limits.wall_seconds)
             ours.sendall(json.dumps(request).encode() + b"\n")
             _listen(process, ours, limits, run, answer)

@@ -16,9 +16,9 @@ class ForkProvisioner(LocalProvisioner):
     """A local kernel whose process is a fork; everything else is the local provisioner's."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        """Fork a kernel. ``cmd`` is its limits as JSON, its workspace, then ipykernel's own."""
-        limits, workspace, *own = cmd
-        arguments = [json.loads(limits), workspace, str(kwargs["cwd"]), *own]
+        """Fork a kernel. ``cmd`` is what holds it as JSON, its workspace, then ipykernel's own."""
+        held, workspace, *own = cmd
+        arguments = [json.loads(held), workspace, str(kwargs["cwd"]), *own]
         process = fork("kernels", arguments, kwargs["env"], listen=False)
         self.process = process  # type: ignore[assignment]  # has what is used of a Popen
         self.pid = self.pgid = process.pid

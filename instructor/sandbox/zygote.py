@@ -38,6 +38,7 @@ def load_script(path: Path, name: str) -> types.ModuleType:
 
 def preload(kind: str) -> Any:
     """Import what the jobs of a kind need, and give the function that does one in a child."""
+    load_script(HERE / "landlock.py", "_courseware_landlock")
     load_script(HERE / "confine.py", "_courseware_confine").leave_out_slow_formats()
     import jsonschema
     import pytest  # noqa: F401

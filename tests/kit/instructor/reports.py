@@ -32,11 +32,12 @@ HOSTILE = [
 ]
 
 
-def without_times(value: Any) -> Any:
-    """Set all that depends on time in a report's JSON, whatever is called seconds, to 0."""
+def comparable(value: Any) -> Any:
+    """Set alike what depends on the time (all ``seconds``) and on the machine (the sandbox)."""
+    alike = {"seconds": 0, "sandbox": "limits"}
     if isinstance(value, dict):
-        return {k: 0 if k == "seconds" else without_times(part) for k, part in value.items()}
-    return [without_times(part) for part in value] if isinstance(value, list) else value
+        return {key: alike.get(key, comparable(part)) for key, part in value.items()}
+    return [comparable(part) for part in value] if isinstance(value, list) else value
 
 
 def item(

@@ -25,7 +25,7 @@ from instructor.report.model import report_schema
 from lab.workshop import workshop_ids
 from tests.kit.command import COURSE, Ended, instructor
 from tests.kit.instructor.hidden import as_read, secrets, shown_in, texts
-from tests.kit.instructor.reports import without_times
+from tests.kit.instructor.reports import comparable
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
@@ -58,7 +58,7 @@ def test_the_demo_grades_the_pairs_that_are_named(tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     said = _reports(tmp_path / "demo" / "report")
     golden = {name: _read(GOLDEN / f"{name}.json") for name in FEW[:2]}
-    assert without_times(said) == golden
+    assert comparable(said) == golden
     _check_board(done)
     _check_that_nothing_stays_behind(tmp_path / "demo")
 
@@ -81,7 +81,7 @@ def _read(path: Path) -> dict[str, object]:
 
 
 def _compare(said: dict[str, dict[str, object]]) -> None:
-    for name, report in without_times(said).items():
+    for name, report in comparable(said).items():
         path = GOLDEN / f"{name}.json"
         if os.environ.get("UPDATE_GOLDEN"):
             text = json.dumps(report, indent=2, ensure_ascii=False)

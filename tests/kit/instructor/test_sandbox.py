@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from instructor.evidence.desk import Desk
-from instructor.sandbox import Limits, run_child
+from instructor.sandbox import Limits, process, run_child
 from instructor.sandbox.process import MIB, ChildRun
 from instructor.sandbox.strays import adopt_orphans, running_below
 
@@ -182,7 +182,10 @@ def test_a_submission_without_lab_is_not_judged_on_ours(tmp_path: Path) -> None:
     assert "No module named 'lab'" in run.messages[0]["trouble"]
 
 
-def test_a_daemon_that_detaches_itself_is_ended(tmp_path: Path) -> None:
+def test_a_daemon_that_detaches_itself_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "places", lambda _: None)  # it says its name outside
     adopt_orphans()
     mark = tmp_path / "pid"
     body = f"""

@@ -1,0 +1,217 @@
+"""Where Landlock holds a student's code: it reaches its own copy, and nothing of the teacher's."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from socket import create_server
+from typing import Any
+
+import pytest
+
+from instructor import CourseError
+from instructor.sandbox import places, process
+from instructor.workers import judge_in_worker, open_pool
+from lab.workshop import Workshop
+from tests.kit.command import COURSE, instructor
+from tests.kit.instructor.benches import changed, report_on, write
+from tests.kit.instructor.test_sandbox import replay
+
+HELD = pytest.mark.skipif(
+    places.tier() != places.HELD, reason="this kernel has no Landlock, or one that is too old"
+)
+ANSWERS = COURSE / "instructor" / "answers" / "plan_gate" / "cases.json"
+TRY = """
+def tried(attack):
+    try:
+        return repr(attack())[:40]
+    except OSError as error:
+        return type(error).__name__
+"""
+GATE = f"""
+import os, pathlib, socket, subprocess
+{TRY}
+def decide(plan):
+    return {{name: tried(attack) for name, attack in ATTACKS.items()}}
+"""
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Iterator[dict[str, Any]]:
+    """A file of the teacher's, a neighbour's folder, and a port that listens."""
+    (tmp_path / "teachers").write_text("secret")
+    (tmp_path / "neighbour").mkdir()
+    with create_server(("127.0.0.1", 0)) as server:
+        yield {"root": str(tmp_path), "port": server.getsockname()[1], "pid": os.getpid()}
+
+
+def attacks(outside: dict[str, Any]) -> str:
+    """Write the attacks of a gate: each has to end in an ``OSError``."""
+    root, port = outside["root"], outside["port"]
+    return f"""
+ATTACKS = {{
+    "read the answers": lambda: open({str(ANSWERS)!r}).read(),
+    "read the kit": lambda: open({str(COURSE / "lab" / "plan_gate.py")!r}).read(),
+    "read a file of the teacher's": lambda: open({root!r} + "/teachers").read(),
+    "read it through a link": lambda: (os.path.lexists("l") or os.symlink({root!r} + "/teachers",
+                                       "l"), open("l").read()),
+    "read it by a way round": lambda: open("lab/../../teachers").read(),
+    "read it through procfs": lambda: open("/proc/self/root" + {root!r} + "/teachers").read(),
+    "read the environment of the grader": lambda: open(f"/proc/{{os.getppid()}}/environ").read(),
+    "list the teacher's folder": lambda: os.listdir({root!r}),
+    "list the home": lambda: os.listdir(os.path.expanduser("~root")),
+    "write into a neighbour's work": lambda: open({root!r} + "/neighbour/x", "w"),
+    "make a link there": lambda: os.symlink("x", {root!r} + "/neighbour/l"),
+    "move a file of the teacher's": lambda: os.rename({root!r} + "/teachers", "t"),
+    "link it here": lambda: os.link({root!r} + "/teachers", "t"),
+    "delete it": lambda: os.unlink({root!r} + "/teachers"),
+    "empty it": lambda: os.truncate({root!r} + "/teachers", 0),
+    "connect": lambda: socket.create_connection(("127.0.0.1", {port}), 5),
+    "listen": lambda: socket.create_server(("127.0.0.1", 0)),
+    "signal the grader": lambda: os.kill({outside["pid"]}, 0),
+    "ask for process 1": lambda: os.kill(1, 0),
+}}
+"""
+
+
+@HELD
+def test_a_gate_reaches_nothing_of_the_teacher_s(outside: dict[str, Any], tmp_path: Path) -> None:
+    run = replay(tmp_path, GATE + attacks(outside))
+
+    (said,) = {m["seen"] for m in run.messages if "seen" in m}
+    succeeded = {name: what for name, what in json.loads(said).items() if "Error" not in what}
+    assert succeeded == {}
+    assert run.finished
+    assert (tmp_path / "teachers").read_text() == "secret"
+    assert list((tmp_path / "neighbour").iterdir()) == []
+
+
+@HELD
+def test_a_program_that_a_gate_starts_is_held_too(tmp_path: Path) -> None:
+    (tmp_path / "teachers").write_text("secret")
+    command = ["/bin/cat", str(tmp_path / "teachers")]
+    decide = f"def decide(plan):\n    return subprocess.run({command}).returncode\n"
+
+    run = replay(tmp_path, f"import subprocess\n{decide}")
+
+    assert {m["seen"] for m in run.messages if "seen" in m} == {"1"}
+
+
+@HELD
+def test_a_gate_may_write_into_its_own_copy_and_the_temporary_folder(tmp_path: Path) -> None:
+    body = (
+        "import pathlib, tempfile\ndef decide(plan):\n"
+        "    pathlib.Path('lab/own').write_text('x')\n"
+        "    with tempfile.NamedTemporaryFile('w') as file:\n"
+        "        file.write('x')\n    return pathlib.Path('lab/own').read_text()\n"
+    )
+
+    run = replay(tmp_path, body)
+
+    assert {m["seen"] for m in run.messages if "seen" in m} == {'"x"'}
+
+
+SUITE = f"""
+import json
+import pytest
+{TRY}
+def test_a(): pytest.fail(tried(lambda: open({str(ANSWERS)!r}).read()))
+def test_b(): pass
+def test_c(): pass
+"""
+NOTEBOOK = json.dumps({
+    "cells": [{"cell_type": "code", "id": "a", "metadata": {}, "outputs": [],
+               "execution_count": None, "source": f"open({str(ANSWERS)!r}).read()"}],
+    "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
+})  # fmt: skip
+NAME = "notebooks/plan_gate/1_inventory_and_contract.ipynb"
+
+
+@HELD
+def test_tests_and_notebooks_do_not_reach_the_answers(
+    reference: Path, tmp_path: Path, workshop: Workshop
+) -> None:
+    for name in ("tests.own", "notebook.1"):
+        (tmp_path / name).mkdir()
+    root = changed(
+        reference, tmp_path, write("tests/test_plan_gate.py", SUITE), write(NAME, NOTEBOOK)
+    )
+    with open_pool(1) as pool:  # a kernel's sockets stay open in the process that talked to it
+        reports = [
+            report_on(
+                root,
+                tmp_path / name,
+                workshop,
+                name,
+                lambda job: pool.submit(judge_in_worker, job).result(),
+            )
+            for name in ("tests.own", "notebook.1")
+        ]
+
+    said = [report.all_evidence[0] for report in reports]
+    assert [item.outcome for item in said] == ["fail", "fail"]
+    assert all("PermissionError" in item.found for item in said), said
+    assert {report.sandbox for report in reports} == {places.HELD}
+
+
+@pytest.mark.parametrize(
+    "probe",
+    ["print('not held')", "print('held')\nprint('and more')", "raise OSError", "", "1/0"],
+    ids=["no", "more than yes", "an error", "nothing", "a crash"],
+)
+def test_only_a_probe_that_says_it_is_held_is_believed(
+    probe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "probe.py").write_text(probe)
+    monkeypatch.setattr(places, "PROBE", tmp_path / "probe.py")
+
+    assert places.tier.__wrapped__() == places.LIMITED
+
+
+def test_where_the_machine_cannot_hold_it_code_runs_within_limits_and_the_report_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "tier", lambda: places.LIMITED)
+    (tmp_path / "teachers").write_text("secret")
+    body = f"def decide(plan):\n    return open({str(tmp_path / 'teachers')!r}).read()\n"
+
+    assert process.places([tmp_path]) is None
+    run = replay(tmp_path, body)
+    assert {m["seen"] for m in run.messages if "seen" in m} == {'"secret"'}
+
+
+def test_a_rule_that_the_kernel_refuses_ends_the_process_before_any_work() -> None:
+    script = (
+        "import importlib.util as u\n"
+        f"s = u.spec_from_file_location('l', {str(places.HERE / 'landlock.py')!r})\n"
+        "l = u.module_from_spec(s); s.loader.exec_module(l)\n"
+        "l._CREATE_RULESET = 10_000\n"
+        "l.version = lambda: 1\n"
+        "l.restrict([], [])\nprint('went on')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "LandlockError" in done.stderr
+
+
+def test_a_tier_that_this_machine_has_not_is_refused_before_anything_is_graded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(places, "tier", lambda: places.LIMITED)
+
+    places.expect_tier("limits")
+    with pytest.raises(CourseError, match=r"Expected: Linux 6\.12 .* Nothing was graded"):
+        places.expect_tier("landlock")
+
+
+def test_a_tier_that_nobody_knows_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    done = instructor("grade", tmp_path, "--out", tmp_path / "out", "--require-tier", "A")
+
+    assert done.code == 2
+    assert "There is no tier 'A'. Known: landlock, limits." in done.err
+    assert not (tmp_path / "out").exists()
