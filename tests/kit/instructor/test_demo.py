@@ -107,7 +107,9 @@ def _check_gradebook(path: Path, names: set[str]) -> None:
 
 
 def _check_that_nothing_hidden_shows(report: Path) -> None:
-    pages = "".join(path.read_text(encoding="utf-8") for path in report.rglob("*.*"))
+    pages = "".join(
+        path.read_text(encoding="utf-8") for path in report.rglob("*.*") if path.is_file()
+    )
     workshops = load_workshops(tuple(workshop_ids(COURSE)))
     public = "".join(data.decode() for _, data in workspace_files(workshops, solved=True))
     cases = [case for workshop in workshops for case in load_answer_key(workshop).cases]

@@ -13,7 +13,7 @@ from instructor import COURSE
 from instructor.commits import commit_all, start_repository
 from instructor.history import NO_GIT, History, read_history
 from instructor.judging import Job
-from instructor.paces import history_in_worker, read_paces
+from instructor.paces import read_paces
 from instructor.sandbox import commits
 from instructor.submission import copy_git_data
 from lab.workshop import load_workshop
@@ -167,7 +167,9 @@ def test_a_repository_that_cannot_be_read_says_so_and_stops_nothing(
         if path.is_file():
             path.write_bytes(b"no object")
 
-    assert history_in_worker(job(repository, tmp_path)).note == ("its git history cannot be read")
+    (pace,) = read_paces([job(repository, tmp_path)], 1, None)
+
+    assert pace.note == "its git history cannot be read"
 
 
 def job(folder: Path, scratch: Path) -> Job:

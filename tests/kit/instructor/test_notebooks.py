@@ -195,7 +195,7 @@ def test_a_notebook_runs_whatever_kernel_it_names_and_each_check_says_what_it_fo
         code(CHECK, "inventory-check"),
         code(CHECK, "inventory-check"),
         code("%%time\n1", "timed"),
-        code("!echo here", "shell"),
+        code("word = 'here'\n!echo {word}\nassert _exit_code == 0", "shell"),
         code(f'{script}coach.check("plan_gate", "nothing")', "contract-check"),
         code('print(coach.compare("plan_gate", "valid_plan.json", "live_plan.json"))'),
         kernelspec={"name": "my-conda-env", "language": "python", "display_name": "x"},
