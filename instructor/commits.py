@@ -20,6 +20,8 @@ def start_repository(workspace: Path) -> None:
 
 def commit_all(workspace: Path, at: datetime, message: str) -> None:
     """Commit every file of a workspace as the course, at a given time."""
+    # dulwich takes a relative path for one below the workspace, and leaves out what is not there.
+    workspace = workspace.resolve()
     with porcelain.open_repo_closing(str(workspace)) as repository:
         files = [p for p in workspace.rglob("*") if p.is_file() and ".git" not in p.parts]
         porcelain.add(repository, [str(path) for path in sorted(files)])

@@ -5,13 +5,17 @@ from pathlib import Path
 
 import pytest
 from dulwich import porcelain
+from dulwich.object_store import iter_tree_contents
+from dulwich.objects import Commit
+from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from instructor import CourseError
-from instructor.release import find_leaks, read_pairs, workspace_files
+from instructor.release import find_leaks, read_pairs, release, workspace_files
 from instructor.solutions import BEGIN, END, strip_solutions
 from lab.workshop import Workshop
 from tests.kit.command import COURSE, instructor
+from tests.kit.conftest import NOW
 
 
 def files(folder: Path) -> set[str]:
@@ -30,6 +34,21 @@ def test_release_makes_a_repository_with_one_commit_and_nothing_left_over(tmp_pa
         status = porcelain.status(repository)
     assert status.untracked == []
     assert status.unstaged == []
+
+
+def test_the_commit_has_every_file_also_where_the_folder_is_given_relative(
+    tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    release([workshop], Path("below") / "pair", NOW)
+
+    with Repo(str(tmp_path / "below" / "pair")) as repository:
+        commit = repository[repository.refs[Ref(b"HEAD")]]
+        assert isinstance(commit, Commit)
+        found = iter_tree_contents(repository.object_store, commit.tree)
+        committed = {(entry.path or b"").decode() for entry in found}
+    assert committed == {file for file, _ in workspace_files([workshop])}
 
 
 def test_a_workspace_holds_the_allow_list_and_no_more(released: Path, workshop: Workshop) -> None:
