@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from socket import create_server
 
-from instructor import CourseError
+from instructor import COURSE, CourseError
 
 PROBE = Path(__file__).with_name("probe.py")
+COURSE_FILE = COURSE / "instructor" / "__init__.py"
 HERE = Path(__file__).resolve().parent
 # Python, what it is built on, and what tells it the time.
 _SYSTEM = (
@@ -38,6 +39,8 @@ def tier() -> str:
         request = {
             "places": _listed([Path(folder) / "inside"], ()),
             "read": str(outside),
+            # A course that lies below what Python needs, as in /usr/src, is within reach.
+            "course": str(COURSE_FILE),
             "write": str(outside),
             "port": server.getsockname()[1],
         }

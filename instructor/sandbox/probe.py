@@ -4,9 +4,9 @@ It is started as ``probe.py REQUEST`` (JSON) by ``places.tier``. Standard librar
 """
 
 import contextlib
-import importlib.util
 import json
 import os
+import runpy
 import socket
 import sys
 import tempfile
@@ -18,14 +18,9 @@ from typing import Any
 def main() -> None:
     """Give up everything but the places named, then try each attack."""
     request = json.loads(sys.argv[1])
-    path = Path(__file__).with_name("landlock.py")
-    spec = importlib.util.spec_from_file_location("landlock", path)
-    assert spec is not None  # noqa: S101  a file of ours is there
-    assert spec.loader is not None  # noqa: S101
-    landlock = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(landlock)
+    landlock = runpy.run_path(str(Path(__file__).with_name("landlock.py")))
     try:
-        landlock.restrict(**request["places"])
+        landlock["restrict"](**request["places"])
     except OSError as error:
         print("not held:", error)
         return
@@ -37,6 +32,7 @@ def main() -> None:
 def attacks(request: dict[str, Any]) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield what must fail, by name."""
     yield "read", lambda: Path(request["read"]).read_text()
+    yield "read the course", lambda: Path(request["course"]).read_text()
     yield "write", lambda: Path(request["write"]).write_text("y")
     yield "delete", lambda: Path(request["write"]).unlink()
     yield "connect", lambda: socket.create_connection(("127.0.0.1", request["port"]), 5)

@@ -105,20 +105,20 @@ def run_child(
 
 def clean_environment(scratch: Path) -> dict[str, str]:
     """Give the environment of a child: nothing of the teacher's, every cache in its own folder."""
-    places = {
+    folders = {
         name: str(scratch / name.lower())
         for name in ("HOME", "TMPDIR", "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR",
                      "JUPYTER_RUNTIME_DIR", "XDG_CACHE_HOME")
     }  # fmt: skip
-    for place in places.values():
-        Path(place).mkdir(parents=True, exist_ok=True)
+    for folder in folders.values():
+        Path(folder).mkdir(parents=True, exist_ok=True)
     return {
         "PATH": os.defpath,
         "LANG": "C.UTF-8",
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
         "JUPYTER_PLATFORM_DIRS": "1",
-        **places,
+        **folders,
     }
 
 

@@ -170,6 +170,17 @@ def test_only_a_probe_that_says_it_is_held_is_believed(
     assert places.tier.__wrapped__() == places.LIMITED
 
 
+@HELD
+def test_a_course_that_lies_where_python_does_is_not_out_of_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(places, "COURSE_FILE", tmp_path / "file")
+    monkeypatch.setattr(places, "_SYSTEM", (*places._SYSTEM, str(tmp_path)))
+
+    assert places.tier.__wrapped__() == places.LIMITED
+
+
 def test_where_the_machine_cannot_hold_it_code_runs_within_limits_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -209,7 +209,7 @@ def said_of(rows: Rows, name: str) -> str:
 @pytest.mark.parametrize(
     ("start", "name"),
     [
-        ("import subprocess\nsubprocess.Popen(['sleep', '60'])\n", "sleep"),
+        ("import subprocess\nsubprocess.Popen(['tail', '-f', '/dev/null'])\n", "tail"),
         ("import os, signal\nif os.fork() == 0:\n    signal.pause()\n", "python"),
         (
             "import threading\nthreading.Thread(target=threading.Event().wait).start()\n",
@@ -568,8 +568,8 @@ def test_odd_names_come_back_as_they_were(tmp_path: Path, workshop: Workshop) ->
 
 
 EVIL = """
-import time, pytest
-time.sleep(3600)
+import signal, pytest
+signal.pause()
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     outcome = yield
