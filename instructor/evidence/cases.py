@@ -104,7 +104,7 @@ def _finding(rule: Rule, cases: list[Case], answers: dict[str, Message], bench: 
     sorted_out = Counter[str]()
     for case in cases:
         answer = answers.get(case.id)
-        fault = _fault(case, answer)
+        fault = fault_of(case, answer)
         if answer and not fault and rule.subject == "gate":
             again = [answers.get(f"{case.id}{mark}", answer).get("verdict") for mark in AGAIN]
             if case.verdict == "accept" and not _reports_rightly(case, answer, bench.workshop.gate):
@@ -119,7 +119,7 @@ def _finding(rule: Rule, cases: list[Case], answers: dict[str, Message], bench: 
     return Finding("pass", f"{len(cases)} of {len(cases)} hidden inputs are decided rightly.")
 
 
-def _fault(case: Case, answer: Message | None) -> str:
+def fault_of(case: Case, answer: Message | None) -> str:
     """Say in one word what is wrong with an answer; "" when nothing is."""
     if answer is None:
         return "silent"
