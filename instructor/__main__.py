@@ -18,6 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # 
 
 from instructor import COURSE, CourseError  # noqa: E402
 from instructor.classroom import build_demo  # noqa: E402
+from instructor.commands.doctor import doctor  # noqa: E402
 from instructor.grade import Options, grade_class  # noqa: E402
 from instructor.judging import plain  # noqa: E402
 from instructor.lint import check_course  # noqa: E402
@@ -139,6 +140,9 @@ def check(
         console.print(f"{found} problem{'' if found == 1 else 's'} found.")
         raise typer.Exit(PROBLEMS)
     console.print("The course agrees with itself.")
+
+
+app.command()(doctor)
 
 
 def _grade(folder: Path | None, out: Path, options: Options) -> None:
