@@ -20,7 +20,8 @@ TEMPLATE = COURSE / "instructor" / "workspace"
 # What every workspace holds, whatever its workshops.
 COMMON = (
     "lab/__init__.py", "lab/__main__.py", "lab/cards.py", "lab/coach.py", "lab/outcomes.py",
-    "lab/replay.py", "lab/strict_json.py", "lab/suite.py", "lab/workshop.py", "LICENSE",
+    "lab/replay.py", "lab/report.py", "lab/report_command.py", "lab/report_style.py",
+    "lab/strict_json.py", "lab/suite.py", "lab/workshop.py", "LICENSE",
 )  # fmt: skip
 # A line of a solution shorter than this says nothing by itself, so it is no leak.
 TELLING_CHARACTERS = 40

@@ -1,11 +1,15 @@
-"""The student's command line: ``lab check WORKSHOP BLOCK`` says what a notebook's check says."""
+"""The student's command line: ``lab check WORKSHOP BLOCK`` says what a notebook's check says.
+
+Each further command is a module with ``add(commands)``, which sets ``run``: a function of the
+options that gives the exit code, and raises ``WorkshopError`` for wrong usage.
+"""
 
 import argparse
 import os
 import sys
 
-from lab import coach
-from lab.workshop import WorkshopError, load_workshop, workshop_ids
+from lab import coach, report_command
+from lab.workshop import Workshop, WorkshopError, load_workshop
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -15,20 +19,24 @@ def main(arguments: list[str] | None = None) -> int:
     check = commands.add_parser("check", help="check the outcome of a block, or of all blocks")
     check.add_argument("workshop", help="for example plan_gate")
     check.add_argument("block", nargs="?", help="for example inventory; all blocks without it")
+    check.set_defaults(run=_check)
+    report_command.add(commands)
     options = parser.parse_args(arguments)
-    if options.workshop not in workshop_ids(coach.ROOT):
-        known = ", ".join(workshop_ids(coach.ROOT)) or "none"
-        parser.error(f"there is no workshop {options.workshop!r} here. Found: {known}.")
     try:
-        workshop = load_workshop(coach.ROOT, options.workshop)
-        blocks = [workshop.block(options.block)] if options.block else workshop.blocks
+        code: int = options.run(options)
     except WorkshopError as error:
         parser.error(str(error))
-    cards = [coach.check(workshop.id, block.id) for block in blocks]
-    try:
-        print("\n\n".join(str(card) for card in cards), flush=True)
     except BrokenPipeError:  # somebody reads only the beginning, as `lab check … | head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
+
+
+def _check(options: argparse.Namespace) -> int:
+    workshop: Workshop = load_workshop(coach.ROOT, options.workshop)
+    blocks = [workshop.block(options.block)] if options.block else workshop.blocks
+    cards = [coach.check(workshop.id, block.id) for block in blocks]
+    print("\n\n".join(str(card) for card in cards), flush=True)
     return 0 if all(line.outcome == "pass" for card in cards for line in card.lines) else 1
 
 

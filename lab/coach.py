@@ -19,13 +19,10 @@ from lab.workshop import Evidence, Workshop, WorkshopError, load_workshop
 
 ROOT = Path(__file__).resolve().parents[1]
 # These stay loaded; every other module of lab/ is read again from its file.
-_KEPT = frozenset(
-    {"lab"}
-    | {
-        f"lab.{name}"
-        for name in ("__main__", "cards", "coach", "replay", "strict_json", "suite", "workshop")
-    }
-)
+_KEPT = frozenset({
+    "lab", "lab.__main__", "lab.cards", "lab.coach", "lab.replay", "lab.strict_json", "lab.suite",
+    "lab.workshop", "lab.report", "lab.report_command", "lab.report_style",
+})  # fmt: skip
 
 
 class _Log(logging.Handler):
