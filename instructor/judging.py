@@ -166,7 +166,7 @@ def _judge(evidence: Evidence, bench: Bench) -> Finding:
 
 def _workshop_report(workshop: Workshop, found: dict[Evidence, Finding]) -> WorkshopReport:
     rows = {
-        block.id: tuple(_evidence_report(i, found[i]) for i in workshop.evidence_of(block.id))
+        block.id: tuple(evidence_report(i, found[i]) for i in workshop.evidence_of(block.id))
         for block in workshop.all_blocks
     }
     blocks = tuple(
@@ -177,7 +177,8 @@ def _workshop_report(workshop: Workshop, found: dict[Evidence, Finding]) -> Work
     return WorkshopReport(workshop.id, workshop.title, blocks, extras)
 
 
-def _evidence_report(evidence: Evidence, finding: Finding) -> EvidenceReport:
+def evidence_report(evidence: Evidence, finding: Finding) -> EvidenceReport:
+    """Make of a finding what a pair may read: plain text, cut to size, none of this machine."""
     passed = finding.outcome == "pass"
     return EvidenceReport(
         id=evidence.id,

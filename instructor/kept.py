@@ -59,6 +59,11 @@ class Kept:
             write_text(self.folder / f"{key}.json", dump(report.to_json()))
 
 
+def digest_of(root: Path) -> str:
+    """Digest the files below a folder, by their names and contents: 64 hexadecimal digits."""
+    return _digest(_contents(root))
+
+
 def _digest(parts: Iterable[bytes]) -> str:
     """Digest byte strings so that none can run over into the next."""
     whole = hashlib.sha256()

@@ -6,7 +6,7 @@ import shutil
 import stat
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -82,12 +82,18 @@ def skipped(folder: Path) -> list[str]:
 
 def take_snapshot(source: Path, target: Path, workshops: list[Workshop]) -> Snapshot:
     """Copy a submission's ordinary files, lay the course's own files over it, remark the rest."""
-    snapshot = Snapshot(target)
-    target.mkdir(parents=True)
-    _copy_folder(source, source, snapshot)
+    snapshot = copy_work(source, target)
     snapshot.remarks += _remarks(snapshot.path)
     for workshop in workshops:
-        _restore(workshop, snapshot)
+        lay_course_files(workshop, snapshot)
+    return snapshot
+
+
+def copy_work(source: Path, target: Path, without: Collection[str] = ()) -> Snapshot:
+    """Copy a submission's ordinary files, within limits, but for some folders at its top."""
+    snapshot = Snapshot(target)
+    target.mkdir(parents=True)
+    _copy_folder(source, source, snapshot, without)
     return snapshot
 
 
@@ -119,13 +125,18 @@ def course_files(workshop: Workshop) -> Iterator[str]:
     yield from (file for file in workshop.given if file.startswith(("lab/", "tests/")))
 
 
-def _copy_folder(folder: Path, source: Path, snapshot: Snapshot) -> None:
+def _copy_folder(
+    folder: Path, source: Path, snapshot: Snapshot, without: Collection[str] = ()
+) -> None:
     name = folder.relative_to(source).as_posix()
     if len(folder.relative_to(source).parts) > MAX_DEPTH:
         snapshot.leave_out(name, f"lies {MAX_DEPTH} folders deep")
         return
     try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        entries = sorted(
+            (entry for entry in os.scandir(folder) if entry.name not in without),
+            key=lambda entry: entry.name,
+        )
     except OSError as error:
         snapshot.leave_out(name, f"cannot be read ({error.strerror})")
         return
@@ -207,7 +218,7 @@ def _odd_text(path: Path, name: str) -> Iterator[Remark]:
         )
 
 
-def _restore(workshop: Workshop, snapshot: Snapshot) -> None:
+def lay_course_files(workshop: Workshop, snapshot: Snapshot) -> None:
     """Lay our copy of the course's own code over what was handed in, and say where it differed."""
     for file in course_files(workshop):
         ours = (COURSE / file).read_bytes()

@@ -51,7 +51,7 @@ def open_pool(workers: int) -> Iterator[Executor]:
     pool = ProcessPoolExecutor(
         workers,
         mp_context=multiprocessing.get_context("spawn"),
-        initializer=_start_worker,
+        initializer=prepare_worker,
         max_tasks_per_child=SUBMISSIONS_A_WORKER,
     )
     with ending(pool):
@@ -76,7 +76,7 @@ def _results(futures: dict[Future[Report], int]) -> Iterator[tuple[int, Report]]
         yield futures[future], future.result()
 
 
-def _start_worker() -> None:
+def prepare_worker() -> None:
     """Prepare a worker process: whatever its children leave behind becomes its own to end."""
     # Ctrl-C goes to every process of a terminal; the main one decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

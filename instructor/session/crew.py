@@ -1,0 +1,68 @@
+"""Processes that judge for the live board: one job at a time each, replaced when one is lost."""
+
+import asyncio
+import contextlib
+import multiprocessing
+import os
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar
+
+import psutil
+
+from instructor.workers import prepare_worker
+
+# What libraries leak in a process must not pile up over a session; starting one costs a second.
+JOBS_A_WORKER = 400
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+class WorkerLost(Exception):  # noqa: N818  about one job, which can be given again
+    """A job took its worker down, or was not done in time; the text says which."""
+
+
+class Worker:
+    """One process of its own for one job at a time."""
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._pool: ProcessPoolExecutor | None = None
+        self._pid = 0
+        self._jobs = 0
+
+    async def do(self, function: Callable[[Job], Result], job: Job, seconds: float) -> Result:
+        """Do a job in the process; raise ``WorkerLost`` when it is not done in so many seconds."""
+        try:
+            pool = await self._ready()
+            return await asyncio.wait_for(asyncio.wrap_future(pool.submit(function, job)), seconds)
+        except BrokenProcessPool as error:
+            self.end()
+            raise WorkerLost("it took the process down that looked at it") from error
+        except TimeoutError as error:
+            self.end()
+            raise WorkerLost(f"it was not done after {seconds:g} seconds") from error
+
+    def end(self) -> None:
+        """End the process with everything that it started, at once."""
+        if self._pool is None:
+            return
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        pid, self._pool, self._pid = self._pid, None, 0
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process = psutil.Process(pid) if pid else None
+            for one in [*process.children(recursive=True), process] if process else ():
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    one.kill()
+
+    async def _ready(self) -> ProcessPoolExecutor:
+        self._jobs += 1
+        if self._pool and self._jobs > JOBS_A_WORKER:
+            self.end()
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=prepare_worker)
+            self._jobs = 1
+            self._pid = await asyncio.wrap_future(self._pool.submit(os.getpid))
+        return self._pool

@@ -1,0 +1,78 @@
+"""One pair's row on the live board: its blocks now, since when, and what to mend first."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from instructor.session.quick import Seen
+
+# Whoever takes a change back is not judged anew; further back nobody goes.
+STATES_KEPT = 8
+
+
+class Row:
+    """What the board shows of one pair, and what it remembers of it."""
+
+    def __init__(self, name: str, blocks: Sequence[str], at: datetime) -> None:
+        """Begin with nothing seen."""
+        self.name = name
+        self._cells = dict.fromkeys(blocks, ("none", at))
+        self._latest: Mapping[str, str] | None = None
+        self._updated = at
+        self._reached: set[str] = set()
+        self._states: dict[str, Seen] = {}
+        self._shown: Seen | None = None
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Give the digests of files whose outcomes are known."""
+        return tuple(self._states)
+
+    def take(self, seen: Seen, at: datetime) -> list[str] | None:
+        """Take what was seen; give the blocks reached for the first time, None for no change."""
+        seen = self._remembered(seen)
+        if seen == self._shown:
+            return None
+        self._shown, self._updated = seen, at
+        for block, outcome in self._outcomes(seen).items():
+            if self._cells[block][0] != outcome:
+                self._cells[block] = (outcome, at)
+        self._latest = seen.latest or _trouble(seen)
+        passed = [block for block, (outcome, _) in self._cells.items() if outcome == "pass"]
+        reached = [block for block in passed if block not in self._reached]
+        self._reached.update(reached)
+        return reached
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the row as plain JSON values."""
+        return {
+            "name": self.name,
+            "cells": {
+                block: {"outcome": outcome, "since": since.isoformat()}
+                for block, (outcome, since) in self._cells.items()
+            },
+            "latest": dict(self._latest) if self._latest else None,
+            "updated": self._updated.isoformat(),
+        }
+
+    def _remembered(self, seen: Seen) -> Seen:
+        """Find the outcomes of files that are known, and remember those of others."""
+        if not seen.digest:
+            return seen
+        state = self._states.pop(seen.digest, seen)
+        self._states[seen.digest] = state
+        while len(self._states) > STATES_KEPT:
+            del self._states[next(iter(self._states))]
+        return state
+
+    def _outcomes(self, seen: Seen) -> Mapping[str, str]:
+        if not seen.trouble:
+            return seen.outcomes
+        return dict.fromkeys(self._cells, "none" if seen.missing else "error")
+
+
+def _trouble(seen: Seen) -> dict[str, str] | None:
+    if not seen.trouble:
+        return None
+    check = "There is work to look at."
+    return {"check": check, "found": seen.trouble, "expected": "", "next": seen.advice}
