@@ -1,0 +1,58 @@
+"""``instructor session``: run a workshop in the room."""
+
+import asyncio
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from instructor import COURSE
+from instructor.commands.times import today_at
+from lab.workshop import load_workshop
+
+LOGS = COURSE / "sessions"
+ROSTER_HELP = "A CSV with name and source, as for grade: who is on the live board."
+CLASS_HELP = "A folder with the pairs' workspaces, for the live board."
+LAN_HELP = "Let other machines in, each with a link that works once."
+LOG_HELP = "The session's log; by default in sessions/. One that is there is gone on with."
+START_HELP = "When the session was announced to begin, as 13:00: a late start counts as over."
+NAMES_HELP = "Show the pairs' names on the projector, and not numbers."
+
+
+def session(  # noqa: PLR0913, PLR0917  each is an option of the command
+    workshop: Annotated[str, typer.Argument(help="For example plan_gate.")],
+    folder: Annotated[Path | None, typer.Option("--class", help=CLASS_HELP)] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 8710,
+    lan: Annotated[bool, typer.Option("--lan", help=LAN_HELP)] = False,
+    log: Annotated[Path | None, typer.Option(help=LOG_HELP)] = None,
+    start: Annotated[str | None, typer.Option(help=START_HELP)] = None,
+    names: Annotated[bool, typer.Option("--names", help=NAMES_HELP)] = False,
+    roster: Annotated[Path | None, typer.Option(help=ROSTER_HELP)] = None,
+) -> None:
+    """Serve a page for the projector: minutes left, what to reach, what to cut."""
+    from instructor.session.access import read_secret
+    from instructor.session.board import Board
+    from instructor.session.journal import choose_log, open_journal
+    from instructor.session.plan import plan_of
+    from instructor.session.room import Room
+    from instructor.session.run import Options, serve
+
+    now = _now()
+    loaded = load_workshop(COURSE, workshop)
+    board = Board(loaded, folder, roster) if folder or roster else None
+    plan = plan_of(loaded, today_at(start, now) if start else None)
+    path = log or choose_log(LOGS, workshop, now.strftime("%Y-%m-%d"))
+    with open_journal(path, plan, now) as journal:
+        said = "goes on" if journal.events else "begins"
+        typer.echo(f"The log {said}: {path}")
+        room = Room(journal, _now)
+        options = Options(port, lan, names, folder)
+        try:
+            asyncio.run(serve(room, read_secret(path), options, board, typer.echo))
+        except KeyboardInterrupt:
+            typer.echo("Stopped. The same command goes on where the log ends.")
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
