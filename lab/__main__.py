@@ -8,12 +8,14 @@ import argparse
 import os
 import sys
 
-from lab import coach, report_command
+from lab import coach, holes_command, report_command
+from lab.quick_start import leave_out_slow_formats
 from lab.workshop import Workshop, WorkshopError, load_workshop
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; 0 when every check passes, 1 when one does not, 2 for wrong usage."""
+    leave_out_slow_formats()
     parser = argparse.ArgumentParser(prog="lab", description="Check your work in a terminal.")
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("check", help="check the outcome of a block, or of all blocks")
@@ -21,6 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     check.add_argument("block", nargs="?", help="for example inventory; all blocks without it")
     check.set_defaults(run=_check)
     report_command.add(commands)
+    holes_command.add(commands)
     options = parser.parse_args(arguments)
     try:
         code: int = options.run(options)

@@ -1,7 +1,7 @@
 """What a notebook calls: the block at hand, a first look at a fixture, and the check of an outcome.
 
 Every function takes the files as they were last saved, so there is no kernel to restart after an
-edit. Nothing here starts a process or needs the network.
+edit. Nothing here needs the network, and only ``holes`` starts a process.
 """
 
 import importlib
@@ -12,6 +12,7 @@ import types
 from pathlib import Path
 
 from lab.cards import Card, Line, Note
+from lab.holes import holes as holes  # noqa: PLC0414  notebooks say coach.holes(...)
 from lab.replay import load_and_decide
 from lab.strict_json import NotStrictJson, differences, load_json
 from lab.suite import SuiteReport, SuiteVerdict, cut, judge, judge_own, run_suite
@@ -22,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 _KEPT = frozenset({
     "lab", "lab.__main__", "lab.cards", "lab.coach", "lab.replay", "lab.strict_json", "lab.suite",
     "lab.workshop", "lab.report", "lab.report_command", "lab.report_style",
+    "lab.holes", "lab.hole_probes", "lab.holes_command", "lab.quick_start",
 })  # fmt: skip
 
 

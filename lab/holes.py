@@ -1,0 +1,182 @@
+"""The hole hunt, for early finishers: what a pair's gate still lets through, counted and hinted at.
+
+It is scored nowhere. The gate is asked in a process of its own, with a time limit, so a gate that
+never answers costs one line and no kernel.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from lab.cards import Card, Line, Note
+from lab.hole_probes import (
+    CLOSED,
+    CRASH,
+    OPEN,
+    ROOT,
+    TOO_STRICT,
+    Holes,
+    Kind,
+    load_holes,
+    probes_file,
+)
+from lab.suite import cut
+from lab.workshop import Workshop, WorkshopError, load_workshop
+
+SECONDS = 10.0
+# A gate that hangs on one kind may hang on all of them; nobody waits for that.
+MOST_HANGS = 2
+HANG, UNASKED = "hang", "not asked"
+Came = dict[str, tuple[str, str]]
+
+_FOUND = {
+    OPEN: "Your gate decides it wrongly, in silence.",
+    TOO_STRICT: "It is closed, and now your gate goes too far: it decides wrongly what was right.",
+    HANG: "Your gate gives no answer.",
+    UNASKED: "It was not asked: your gate gave no answer to two others.",
+}
+
+
+def holes(workshop: str, hint: int = 1, seconds: float = SECONDS) -> Card | Note:
+    """Count the kinds of holes that your gate still has, and hint at one; nothing is graded.
+
+    ``hint`` chooses among the open ones: 1 is the easiest. ``seconds`` is the time for the gate.
+    """
+    try:
+        found = load_workshop(ROOT, workshop)
+        if probes_file(workshop) not in found.given:
+            return Note(f"{workshop} has no hole hunt.")
+        table = load_holes(ROOT, workshop)
+        came = _hunt(found, table, seconds)
+    except WorkshopError as error:
+        return Note(str(error))
+    before = _remembered(workshop)
+    _remember(workshop, came)
+    return _card(table, came, before, hint)
+
+
+def _hunt(workshop: Workshop, table: Holes, seconds: float) -> Came:
+    """Ask about every kind; after a hang, ask about those that are left in a new process."""
+    came: Came = {}
+    kinds = [kind.id for kind in table.kinds]
+    for _ in range(MOST_HANGS + 1):
+        left = [kind for kind in kinds if kind not in came]
+        hangs = sum(word == HANG for word, _ in came.values())
+        if not left or hangs >= MOST_HANGS:
+            break
+        came |= _ask_in_a_process(workshop, left, seconds)
+    return {kind: came.get(kind, (UNASKED, "")) for kind in kinds}
+
+
+def _ask_in_a_process(workshop: Workshop, kinds: list[str], seconds: float) -> Came:
+    """Give what came of each kind until the process ended or ran out of time."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "answers"
+        command = [sys.executable, "-m", "lab.hole_probes", workshop.id, str(out), *kinds]
+        ended = "it ended Python"
+        try:
+            subprocess.run(  # noqa: S603  our own module, in the pair's own folder
+                command, cwd=ROOT, env=_environment(), timeout=seconds, check=False,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            ended = ""
+        except OSError as error:
+            raise WorkshopError(f"no process can be started for the gate: {error}.") from error
+        return _read(workshop, out, ended)
+
+
+def _read(workshop: Workshop, out: Path, ended: str) -> Came:
+    """Read the answers; what was asked last and has none hung, or ended the process."""
+    rows = []
+    if out.is_file():
+        rows = [json.loads(row) for row in out.read_text(encoding="ascii").splitlines()]
+    answered = {row["kind"]: (row["came"], row["text"]) for row in rows if "came" in row}
+    asked = [row["kind"] for row in rows if "came" not in row]
+    if "" in answered:
+        raise WorkshopError(_not_yet(workshop, *answered[""]))
+    last = asked[-1] if asked else ""
+    if last in answered:
+        return answered
+    if not last:
+        why = ended or "it gives no answer"
+        raise WorkshopError(_not_yet(workshop, CRASH, why))
+    return {**answered, last: (CRASH, ended) if ended else (HANG, "")}
+
+
+def _not_yet(workshop: Workshop, came: str, text: str) -> str:
+    what = "refuses" if came == "reject" else "does not decide"
+    return (
+        f"{workshop.gate.file} {what} an input in which nothing is wrong: {cut(text, 300)}. The "
+        "hunt begins when it is accepted. Finish the gate first: "
+        f"lab check {workshop.id} says what is missing."
+    )
+
+
+def _environment() -> dict[str, str]:
+    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+        # Two saves within one second can leave compiled code that looks up to date.
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def _card(table: Holes, came: Came, before: set[str], hint: int) -> Card:
+    open_kinds = [kind for kind in table.kinds if came[kind.id][0] != CLOSED]
+    closed = [kind for kind in table.kinds if came[kind.id][0] == CLOSED]
+    fresh = [kind for kind in closed if kind.id in before]
+    lines = [_hint(kind, came[kind.id]) for kind in _chosen(open_kinds, hint)]
+    lines += [Line(f"Closed just now: {kind.closed}", "pass") for kind in fresh]
+    lines += [Line(kind.closed, "pass") for kind in closed if kind not in fresh]
+    number = len(open_kinds)
+    kinds = "1 kind" if number == 1 else f"{number} kinds"
+    all_closed = "Nothing that we know of is left; find one that we do not know."
+    said = f"Your gate still lets {kinds} through." if number else all_closed
+    heading = f"Hole hunt (never graded): {len(closed)} of {len(table.kinds)} closed. {said}"
+    return Card(heading, tuple(lines))
+
+
+def _chosen(kinds: list[Kind], hint: int) -> list[Kind]:
+    """Choose one; beyond the last, begin again."""
+    return [kinds[(hint - 1) % len(kinds)]] if kinds else []
+
+
+def _hint(kind: Kind, came: tuple[str, str]) -> Line:
+    word, text = came
+    found = _FOUND.get(word) or f"Your gate crashes: {cut(text, 200)}"
+    return Line("One that is open", "fail", found, kind.closed, kind.hint)
+
+
+def _state() -> Path:
+    return ROOT / ".lab" / "holes.json"
+
+
+def _remembered(workshop_id: str) -> set[str]:
+    """Read which kinds were open the last time; a state that cannot be read is none."""
+    try:
+        state = json.loads(_state().read_text(encoding="utf-8"))
+        return {str(kind) for kind in state.get(workshop_id, [])}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return set()
+
+
+def _remember(workshop_id: str, came: Came) -> None:
+    path = _state()
+    try:
+        state = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        state = {}
+    state = state if isinstance(state, dict) else {}
+    state[workshop_id] = [kind for kind, (word, _) in came.items() if word != CLOSED]
+    part = path.with_suffix(".part")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        part.write_text(json.dumps(state, indent=2) + "\n", encoding="utf-8")
+        part.replace(path)
+    except OSError:
+        return  # a hunt in a folder that cannot be written to still counts
