@@ -78,7 +78,7 @@ const KEYS = {
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (document.querySelector("dialog[open]") && event.key !== "?") return;
-  if (event.target.closest("input")) return;
+  if (event.target.closest("input") && event.key !== "?") return;
   // A button that has the focus keeps the space key for itself.
   if (event.key === " " && event.target.closest("button")) return;
   if (!$("keys-on").checked && event.key !== "?") return;

@@ -227,7 +227,7 @@ EVENTS = st.builds(
 )
 IN_ORDER = st.lists(EVENTS, max_size=25).map(lambda rows: sorted(rows, key=lambda row: row.at))
 LOGS = IN_ORDER | st.lists(EVENTS, max_size=10)
-CHEAP = settings(max_examples=60, deadline=None)
+CHEAP = settings(max_examples=40, deadline=None)
 NOWS = st.integers(-3, 9000).map(lambda seconds: NOON + timedelta(seconds=seconds))
 
 
