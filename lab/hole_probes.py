@@ -27,13 +27,18 @@ CLOSED, OPEN, CRASH, TOO_STRICT = "closed", "open", "crash", "too strict"
 
 @dataclass(frozen=True)
 class Probe:
-    """One input with the verdict of a tight gate; ``text`` is a raw text for the loader instead."""
+    """One input with the verdict of a tight gate; ``text`` is a raw text for the loader instead.
+
+    A refusal must hold none of the words ``absent``; what an accepting gate returns has the key
+    ``has``, where one is named.
+    """
 
     verdict: str
     document: Any
     text: str | None
     named: dict[str, Any]
     absent: tuple[str, ...] = ()
+    has: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,10 +92,16 @@ def ask(gate: Gate, module: Any, kind: Kind) -> tuple[str, str]:
         if decision.verdict == "crash":
             return CRASH, decision.text
         told = next((word for word in probe.absent if word in decision.text), None)
-        if decision.verdict != probe.verdict or told is not None:
+        if not _is_as_it_should(probe, decision) or told is not None:
             is_the_hole = probe.verdict == kind.probes[0].verdict
             return (OPEN if is_the_hole else TOO_STRICT), decision.text
     return CLOSED, ""
+
+
+def _is_as_it_should(probe: Probe, decision: Decision) -> bool:
+    if probe.verdict == "accept" and probe.has and decision.verdict == "accept":
+        return isinstance(decision.seen, dict) and probe.has in decision.seen
+    return decision.verdict == probe.verdict
 
 
 def patched(document: Any, patch: list[dict[str, Any]]) -> Any:
@@ -138,7 +149,8 @@ def _probe(row: dict[str, Any], data: dict[str, Any], verdict: str) -> Probe:
     text = row.get("text")
     if "deep" in row:  # so many levels would not be kind to whoever opens the file
         text = "[" * row["deep"] + "]" * row["deep"]
-    return Probe(verdict, document, text, named, tuple(row.get("absent", ())))
+    has = data.get("accepted_has", "")
+    return Probe(verdict, document, text, named, tuple(row.get("absent", ())), has)
 
 
 def _decide(gate: Gate, module: Any, probe: Probe) -> Decision:
@@ -166,8 +178,9 @@ def answers(workshop: Workshop, holes: Holes, kinds: Iterable[str]) -> Iterator[
         return
     for probe in holes.plain:
         decision = _decide(gate, module, probe)
-        if decision.verdict != "accept":
-            yield {"kind": "", "came": decision.verdict, "text": decision.text}
+        if not _is_as_it_should(probe, decision):
+            text = decision.text or "what comes back is not what was accepted"
+            yield {"kind": "", "came": decision.verdict, "text": text[:600]}
             return
     wanted = set(kinds)
     for kind in holes.kinds:

@@ -169,13 +169,14 @@ def _remember(workshop_id: str, came: Came) -> None:
     path = _state()
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         state = {}
     state = state if isinstance(state, dict) else {}
     state[workshop_id] = [kind for kind, (word, _) in came.items() if word != CLOSED]
     part = path.with_suffix(".part")
+    if not path.parent.is_dir():  # the course itself, which remembers nothing
+        return
     try:
-        path.parent.mkdir(exist_ok=True)
         part.write_text(json.dumps(state, indent=2) + "\n", encoding="utf-8")
         part.replace(path)
     except OSError:
