@@ -14,7 +14,6 @@ leave_out_slow_formats()
 
 import typer  # noqa: E402  jsonschema comes with what follows, and must find its formats left out
 from rich.console import Console  # noqa: E402
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: E402
 
 from instructor import COURSE, CourseError  # noqa: E402
 from instructor.classroom import build_demo  # noqa: E402
@@ -24,10 +23,10 @@ from instructor.commands.session import session  # noqa: E402
 from instructor.grade import Options, grade_class  # noqa: E402
 from instructor.judging import plain  # noqa: E402
 from instructor.lint import check_course  # noqa: E402
+from instructor.progress import shown  # noqa: E402
 from instructor.release import read_pairs, release_many  # noqa: E402
 from instructor.report.board import print_board  # noqa: E402
 from instructor.report.exports import EXPORTS, FOLDER  # noqa: E402
-from instructor.report.model import Report  # noqa: E402
 from instructor.sandbox.places import expect_tier  # noqa: E402
 from instructor.submission import skipped  # noqa: E402
 from lab.workshop import WorkshopError, load_workshop  # noqa: E402
@@ -150,22 +149,7 @@ app.command()(session)
 
 
 def _grade(folder: Path | None, out: Path, options: Options) -> None:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}"),
-    )
-    with Progress(
-        *columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task("grading", total=None)
-
-        def progress(report: Report, done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
-            if not console.is_terminal:
-                name = plain(report.submission)
-                console.print(f"{done}/{total} {name}", markup=False, soft_wrap=True)
-
+    with shown(console) as progress:
         try:
             reports = grade_class(folder, out, options, progress)
         except KeyboardInterrupt:

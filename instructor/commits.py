@@ -1,16 +1,19 @@
-"""Make a workspace a git repository, without the git program."""
+"""Make a workspace a git repository, without the git program.
+
+dulwich is imported when it is needed: every command and every worker would pay for it.
+"""
 
 from datetime import datetime
 from pathlib import Path
-
-from dulwich import porcelain
-from dulwich.refs import Ref
 
 AUTHOR = b"Course <course@localhost>"
 
 
 def start_repository(workspace: Path) -> None:
     """Make a repository with the branch ``main`` and no commit."""
+    from dulwich import porcelain
+    from dulwich.refs import Ref
+
     repository = porcelain.init(str(workspace))
     try:
         repository.refs.set_symbolic_ref(Ref(b"HEAD"), Ref(b"refs/heads/main"))
@@ -20,6 +23,8 @@ def start_repository(workspace: Path) -> None:
 
 def commit_all(workspace: Path, at: datetime, message: str) -> None:
     """Commit every file of a workspace as the course, at a given time."""
+    from dulwich import porcelain
+
     # dulwich takes a relative path for one below the workspace, and leaves out what is not there.
     workspace = workspace.resolve()
     with porcelain.open_repo_closing(str(workspace)) as repository:

@@ -72,7 +72,7 @@ def grade_class(
     reports: dict[str, Report] = {}
     try:
         workshops, jobs = _plan(entries, known, scratch.resolve(), options, kept)
-        for report in _judge_all(jobs, options.workers):
+        for report in _judge_all(jobs, options):
             reports[report.submission] = report
             _write(report, out / folders[report.submission])
             progress(report, len(reports), len(entries))
@@ -166,12 +166,12 @@ def _last_work(jobs: list[Job]) -> dict[str, Job]:
     return every | {job.name: job for job in jobs if job.folder is not None}
 
 
-def _judge_all(jobs: list[Job], workers: int) -> Iterator[Report]:
+def _judge_all(jobs: list[Job], options: Options) -> Iterator[Report]:
     """Yield each submission's report as soon as all its attempts are judged."""
     wanted = Counter(job.name for job in jobs)
     order = {job: number for number, job in enumerate(jobs)}
     judged: dict[str, list[tuple[int, Tried]]] = defaultdict(list)
-    for job, report in judge_all(jobs, workers):
+    for job, report in judge_all(jobs, options.workers):
         tried = Tried(job.label, job.source, job.folder is not None, report)
         judged[job.name].append((order[job], tried))
         if len(judged[job.name]) == wanted[job.name]:

@@ -63,18 +63,30 @@ def judge_submission(job: Job) -> Report:
         return _settled(job, job.finding or Finding("error", "There is nothing to judge."))
     place = Path(tempfile.mkdtemp(dir=job.scratch))
     try:
-        snapshot = take_snapshot(job.folder, place / "snapshot", list(job.workshops))
-        snapshot.remarks[:0] = job.remarks
+        snapshot = snapshot_of(job, place)
         key = job.kept.key(snapshot, [w.id for w in job.workshops]) if job.kept else ""
         if job.kept and (known := job.kept.read(key, job.name)):
             return known
-        workshops = tuple(_judge_workshop(w, snapshot, place, job) for w in job.workshops)
-        report = Report(job.name, tier(), _remarks(snapshot.remarks), workshops)
+        report = judge_snapshot(job, snapshot, place)
         if job.kept:
             job.kept.write(key, report)
         return report
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def snapshot_of(job: Job, place: Path) -> Snapshot:
+    """Take the snapshot of a job's folder below ``place``, with what was remarked before it."""
+    assert job.folder is not None  # noqa: S101  who has no folder is settled
+    snapshot = take_snapshot(job.folder, place / "snapshot", list(job.workshops))
+    snapshot.remarks[:0] = job.remarks
+    return snapshot
+
+
+def judge_snapshot(job: Job, snapshot: Snapshot, place: Path) -> Report:
+    """Judge all evidence of a job's workshops on a snapshot; ``place`` is for copies of it."""
+    workshops = tuple(_judge_workshop(w, snapshot, place, job) for w in job.workshops)
+    return Report(job.name, tier(), _remarks(snapshot.remarks), workshops)
 
 
 def failed_report(job: Job, reason: str) -> Report:

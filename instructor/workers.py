@@ -1,58 +1,123 @@
-"""Worker processes for a class: each ends what its submissions leave behind."""
+"""Submissions through any executor, a few in hand at a time; and the pool of this machine."""
 
 import contextlib
 import multiprocessing
 import signal
-from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 
+from instructor import CourseError
+from instructor.in_worker import Parcel, judge_in_worker, pack
 from instructor.judging import Job, failed_report, judge_submission
-from instructor.report.model import Report
+from instructor.report.model import Report, report_from_json
 from instructor.sandbox.confine import die_with_parent, leave_out_slow_formats
 from instructor.sandbox.strays import adopt_orphans, end_strays, running_below
 
-SUBMISSIONS_A_WORKER = 20
+# What libraries leak in a worker must not pile up.
+SUBMISSIONS_A_WORKER = 50
+# What a worker has waiting while it judges, so that it is never idle.
+IN_HAND_A_WORKER = 2
+
+
+class Line:
+    """Jobs in line for an executor: those to come, and those in hand.
+
+    Only those in hand have been packed, so a large class takes no more memory than a small one.
+    Where the executor breaks, ``BrokenExecutor`` is raised and both lists say what is not judged.
+    """
+
+    def __init__(
+        self,
+        jobs: Iterable[Job],
+        executor: Executor,
+        room: Callable[[], int],
+        packed: Callable[[Job], Parcel | Report] = pack,
+    ) -> None:
+        """Take the jobs; ``room`` says how many may be in hand, ``packed`` how one travels.
+
+        ``packed`` may give a report instead, where one is known.
+        """
+        self.left = deque(jobs)
+        self.in_hand: dict[Future[Parcel], Job] = {}
+        self._executor, self._room, self._packed = executor, room, packed
+
+    def __iter__(self) -> Iterator[tuple[Job, Report]]:
+        """Yield each job with its report as soon as it is there."""
+        while self.left or self.in_hand:
+            while self.left and len(self.in_hand) < self._room():
+                job = self.left[0]
+                known = self._send(job)
+                self.left.popleft()
+                if known is not None:
+                    yield job, known
+            done, _ = wait(self.in_hand, return_when=FIRST_COMPLETED)
+            for future in done:
+                report = self._report(future)
+                yield self.in_hand.pop(future), report
+
+    def _send(self, job: Job) -> Report | None:
+        """Send a job on its way, or give its report where nothing has to be judged."""
+        if job.folder is None:
+            return judge_submission(job)
+        parcel = self._packed(job)
+        if isinstance(parcel, Report):
+            return parcel
+        self.in_hand[self._executor.submit(judge_in_worker, parcel)] = job
+        return None
+
+    def _report(self, future: Future[Parcel]) -> Report:
+        try:
+            answer = future.result()
+        except (BrokenExecutor, CancelledError):
+            raise
+        except Exception as error:  # noqa: BLE001  one submission must never stop the class
+            reason = f"It could not be graded: {type(error).__name__}: {error}"
+            return failed_report(self.in_hand[future], reason)
+        if "refused" in answer:
+            raise CourseError(answer["refused"])
+        return report_from_json(answer["report"])
 
 
 def judge_all(jobs: list[Job], workers: int) -> Iterator[tuple[Job, Report]]:
     """Yield reports as they come; a worker that dies costs only the submission that it held."""
-    left = dict(enumerate(jobs))
-    with contextlib.suppress(BrokenProcessPool), open_pool(workers) as pool:
-        futures = {pool.submit(judge_in_worker, job): number for number, job in left.items()}
-        for number, report in _results(futures):
-            yield left.pop(number), report
-    for job in left.values():
-        with open_pool(1) as pool:
-            try:
-                report = pool.submit(judge_in_worker, job).result()
-            except BrokenProcessPool:
-                reason = "It could not be graded: it took the grader's own process down"
-                report = failed_report(job, reason)
-        yield job, report
+    left = list(jobs)
+    while left:
+        # The pool's own way to replace its workers stops for good in Python 3.11 (gh-115634).
+        batch, left = left[: workers * SUBMISSIONS_A_WORKER], left[workers * SUBMISSIONS_A_WORKER :]
+        with contextlib.suppress(BrokenExecutor), open_pool(min(workers, len(batch))) as pool:
+            line = Line(batch, pool, lambda: workers * IN_HAND_A_WORKER)
+            yield from line
+        # Who took the worker down shows when each is alone.
+        for job in line.in_hand.values():
+            yield job, _judge_alone(job)
+        left = [*line.left, *left]
 
 
-def judge_in_worker(job: Job) -> Report:
-    """Judge one submission; end every process that it left behind, whatever happened."""
+def _judge_alone(job: Job) -> Report:
     try:
-        return judge_submission(job)
-    except Exception as error:  # noqa: BLE001  one submission must never stop the class
-        return failed_report(job, f"It could not be graded: {type(error).__name__}: {error}")
-    finally:
-        end_strays(set())
+        with open_pool(1) as pool:
+            ((_, report),) = Line([job], pool, lambda: 1)
+            return report
+    except BrokenExecutor:
+        return failed_report(job, "It could not be graded: it took the grader's own process down")
 
 
 @contextlib.contextmanager
 def open_pool(workers: int) -> Iterator[Executor]:
-    """Open a pool of workers; when this is left early, they end at once with all they started.
-
-    A worker is replaced now and then, so that what libraries leak in it cannot pile up.
-    """
+    """Open a pool of workers; when this is left early, they end at once with all they started."""
     pool = ProcessPoolExecutor(
         workers,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=prepare_worker,
-        max_tasks_per_child=SUBMISSIONS_A_WORKER,
     )
     with ending(pool):
         yield pool
@@ -71,13 +136,8 @@ def ending(pool: Executor) -> Iterator[Executor]:
         raise
 
 
-def _results(futures: dict[Future[Report], int]) -> Iterator[tuple[int, Report]]:
-    for future in as_completed(futures):
-        yield futures[future], future.result()
-
-
 def prepare_worker() -> None:
-    """Prepare a worker process: whatever its children leave behind becomes its own to end."""
+    """Prepare a worker process of this machine's pool: it ends when the grader does."""
     # Ctrl-C goes to every process of a terminal; the main one decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from instructor import CourseError
+from instructor.in_worker import judge_job
 from instructor.sandbox import places, process
-from instructor.workers import judge_in_worker, open_pool
+from instructor.workers import open_pool
 from lab.workshop import Workshop
 from tests.kit.command import COURSE, instructor
 from tests.kit.instructor.benches import changed, report_on, write
@@ -145,7 +146,7 @@ def test_tests_and_notebooks_do_not_reach_the_answers(
                 tmp_path / name,
                 workshop,
                 name,
-                lambda job: pool.submit(judge_in_worker, job).result(),
+                lambda job: pool.submit(judge_job, job).result(),
             )
             for name in ("tests.own", "notebook.1")
         ]

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from instructor.evidence.notebook_file import changes, read_notebook
+from instructor.in_worker import judge_job
 from instructor.judging import Job
 from instructor.report.model import CellTime, EvidenceReport, Report
 from instructor.report.pages import time_text
-from instructor.workers import judge_in_worker, open_pool
+from instructor.workers import open_pool
 from lab.workshop import Workshop
 from tests.kit.command import COURSE
 from tests.kit.instructor.benches import Change, changed, report_on, write
@@ -70,7 +71,7 @@ def grade(reference: Path, tmp_path: Path, workshop: Workshop, worker: Executor)
     """Grade a changed submission on its first notebook alone."""
 
     def in_worker(job: Job) -> Report:
-        return worker.submit(judge_in_worker, job).result()
+        return worker.submit(judge_job, job).result()
 
     def grade(*changes: Change) -> Report:
         root = changed(reference, tmp_path, *changes)
