@@ -3,6 +3,7 @@
 A check stops with a sentence and never with a traceback, whatever state a file is in.
 """
 
+import functools
 import importlib
 import json
 from collections.abc import Collection, Sequence
@@ -21,6 +22,20 @@ ROOT = Path(__file__).resolve().parents[1]
 def stop(message: str) -> NoReturn:
     """End a check with a sentence for the pair."""
     pytest.fail(message, pytrace=False)
+
+
+@functools.lru_cache(maxsize=16)
+def _schema_problem(text: str) -> str:
+    """Say what keeps a JSON text from being a schema; "" for a schema.
+
+    Remembered, because validating a schema takes far longer than using it, and most checks of one
+    run ask about the same one.
+    """
+    try:
+        Draft202012Validator.check_schema(json.loads(text))
+    except SchemaError as error:
+        return f"at {error.json_path}: {error.message}."
+    return ""
 
 
 class Fixtures:
@@ -75,10 +90,8 @@ class Fixtures:
     def expect_schema(self, file: str, title: str = "") -> Any:
         """Give a schema; stop where it is no draft 2020-12 schema of that title."""
         schema, name = self.read(file), Path(file).name
-        try:
-            Draft202012Validator.check_schema(schema)
-        except SchemaError as error:
-            stop(f"{name}, at {error.json_path}: {error.message}.")
+        if problem := _schema_problem(json.dumps(schema)):
+            stop(f"{name}, {problem}")
         if title and (not isinstance(schema, dict) or schema.get("title") != title):
             stop(f"{name} is not titled {title}.")
         return schema
