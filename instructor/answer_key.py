@@ -117,9 +117,14 @@ def decide_case(gate: Gate, module: types.ModuleType, case: Case) -> Decision:
 
 def build_gate(gate: Gate, source: str) -> types.ModuleType:
     """Make a module of a gate's source, in the reference's place but registered nowhere."""
-    module = types.ModuleType(gate.module)
-    module.__file__ = str(COURSE / gate.file)
-    exec(compile(source, module.__file__, "exec"), module.__dict__)  # noqa: S102  our own source
+    return _module(gate.module, str(COURSE / gate.file), source)
+
+
+@functools.cache
+def _module(name: str, file: str, source: str) -> types.ModuleType:
+    module = types.ModuleType(name)
+    module.__file__ = file
+    exec(compile(source, file, "exec"), module.__dict__)  # noqa: S102  our own source
     return module
 
 

@@ -38,6 +38,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 def shown_length(text: str) -> int:
     """Count the characters that leave ink, and the spaces between them."""
+    if text.isascii() and text.isprintable():
+        return len(text.strip())
     return len("".join(c for c in text if c == " " or _leaves_ink(c)).strip())
 
 
@@ -47,6 +49,8 @@ def text_problem(text: str) -> str | None:
         return f"{text!r} is blank"
     if text != text.strip():
         return f"{text!r} begins or ends with white space"
+    if text.isascii() and text.isprintable():
+        return None
     beside = zip(f" {text}", text, f"{text[1:]} ", strict=False)
     hidden = next((c for a, c, b in beside if _is_hidden(c) and not _has_use(a, c, b)), None)
     if hidden is not None:

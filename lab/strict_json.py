@@ -6,6 +6,7 @@ long decimals without a word. Each of those lets one text mean two things, so ea
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import Any, NoReturn
 
 # How every type tells its name, whatever its own class says.
 _NAME_OF_TYPE = type.__dict__["__name__"]
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_TOO_LARGE = 10**400
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 50
 MAX_VALUES = 20_000
@@ -151,14 +154,18 @@ def _children(item: Any) -> Iterator[Any]:
 
 
 def _item_problem(item: Any) -> str | None:
-    if type(item) is dict:
-        return next((p for key in item if (p := _key_problem(key))), None)
-    if type(item) is float and not math.isfinite(item):
-        return f"{item} is not a JSON number"
-    if type(item) is int and abs(item) >= 10**400:
-        return "a number with more than 400 digits"
-    if item is None or any(type(item) is kind for kind in (bool, int, float, str, list)):
+    # By identity: a class of a class may answer as it likes when it is compared.
+    kind = type(item)
+    if kind is str:
         return _surrogate_problem(item)
+    if kind is dict:
+        return next((p for key in item if (p := _key_problem(key))), None)
+    if kind is float:
+        return None if math.isfinite(item) else f"{item} is not a JSON number"
+    if kind is int:
+        return "a number with more than 400 digits" if abs(item) >= _TOO_LARGE else None
+    if item is None or kind is bool or kind is list:
+        return None
     return f"a value of type {_type_name(item)} is not JSON"
 
 
@@ -174,8 +181,8 @@ def _type_name(item: Any) -> str:
     return name
 
 
-def _surrogate_problem(item: Any) -> str | None:
-    if type(item) is str and any("\ud800" <= character <= "\udfff" for character in item):
+def _surrogate_problem(item: str) -> str | None:
+    if _SURROGATE.search(item):
         return f"{item!a} holds half a character (a lone surrogate)"
     return None
 

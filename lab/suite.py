@@ -70,12 +70,14 @@ def run_suite(
     names: Sequence[str] = (),
     stop_at_failure: bool = False,
     on_test: Callable[[str], None] | None = None,
+    plugin: Callable[["Recorder"], object] | None = None,
 ) -> SuiteReport:
     """Run the tests of one file, given relative to ``root``, in this process; all without names.
 
-    ``on_test`` is told the name of each test that begins.
+    ``on_test`` is told the name of each test that begins; ``plugin`` makes one more plugin of
+    pytest's from what records the run.
     """
-    recorder = _Recorder(root, on_test)
+    recorder = Recorder(root, on_test)
     path = str(root / file)
     arguments = [
         *([f"{path}::{name}" for name in names] or [path]),
@@ -85,7 +87,7 @@ def run_suite(
         *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
     ]  # fmt: skip
     with _environment(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTEST_ADDOPTS=""):
-        pytest.main(arguments, plugins=[recorder])
+        pytest.main(arguments, plugins=[recorder, *([plugin(recorder)] if plugin else [])])
     return recorder.report()
 
 
@@ -119,22 +121,34 @@ def judge_own(report: SuiteReport, at_least: int) -> SuiteVerdict:
     return judge(report, names)
 
 
-class _Recorder:
+class Recorder:
     """A pytest plugin that keeps one report per test."""
 
     def __init__(self, root: Path, on_test: Callable[[str], None] | None) -> None:
+        """Record runs below ``root``."""
         self._root = root.resolve()
         self._on_test = on_test
+        self._complete = False
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was said so far."""
         self._tests: dict[str, TestReport] = {}
         self._trouble = ""
-        self._complete = False
+
+    @property
+    def failed(self) -> bool:
+        """Tell whether a test failed."""
+        return any(test.outcome == "failed" for test in self._tests.values())
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Say that a test begins."""
         if self._on_test:
             self._on_test(nodeid.partition("::")[2])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+        """Keep what a test said."""
         report = yield
         name = item.nodeid.partition("::")[2]
         if report.when == "call" or report.outcome != "passed":
@@ -146,6 +160,7 @@ class _Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(self, collector: pytest.Collector) -> Any:
+        """Keep what kept a file from being read."""
         report = yield
         if report.failed and not self._trouble:
             call = getattr(report, "call", None)
@@ -157,12 +172,15 @@ class _Recorder:
         return report
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Note whether pytest came to its own end."""
         self._complete = int(exitstatus) in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         if int(exitstatus) == pytest.ExitCode.INTERRUPTED and not self._trouble:
             self._trouble = "the run was interrupted"
 
-    def report(self) -> SuiteReport:
-        return SuiteReport(self._complete, tuple(self._tests.values()), self._trouble)
+    def report(self, complete: bool = False) -> SuiteReport:
+        """Give what was said so far; ``complete`` is said by whoever saw the end without pytest."""
+        done = complete or self._complete
+        return SuiteReport(done, tuple(self._tests.values()), self._trouble)
 
 
 def describe(excinfo: pytest.ExceptionInfo[BaseException], root: Path) -> str:

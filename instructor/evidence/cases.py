@@ -18,8 +18,8 @@ from lab.strict_json import same_json
 from lab.suite import cut
 from lab.workshop import Evidence, Gate
 
-# Marks the ids of a case that is decided a second and a third time.
-AGAIN = (" again", " and again")
+# Marks the id of a case that is decided a second time.
+AGAIN = " again"
 
 
 def judge(evidence: Evidence, bench: Bench) -> Finding:
@@ -61,13 +61,15 @@ def _replay_gate(cases: list[Case], _: Evidence, bench: Bench) -> Rows:
         raise Unusable(f"{gate.file} is missing.")
     names = {name: getattr(gate, name) for name in ("module", "error", "load", "decide", "probe")}
     rows = [_gate_input(case) for case in cases]
-    # Once more in one process, there and back: a right gate has no memory of what it was asked.
-    again = [
-        {**row, "id": f"{row['id']}{mark}", "again": True}
-        for mark, order in ((AGAIN[0], rows), (AGAIN[1], rows[::-1]))
-        for row in order
-    ]
-    return _run_cases({"kind": "gate", "gate": names}, [*rows, *again], bench)
+    # Once more in another process and from the last to the first: a right gate has no memory of
+    # what it was asked, and no order puts every case after those that it could remember.
+    job = {"kind": "gate", "gate": names}
+    first = _run_cases(job, rows, bench)
+    if first.trouble:
+        return first
+    back = [{**row, "id": f"{row['id']}{AGAIN}"} for row in reversed(rows)]
+    second = _run_cases(job, back, bench)
+    return Rows({**first.answers, **second.answers})
 
 
 def _run_cases(job: Message, rows: list[Message], bench: Bench) -> Rows:
@@ -106,10 +108,10 @@ def _finding(rule: Rule, cases: list[Case], answers: dict[str, Message], bench: 
         answer = answers.get(case.id)
         fault = fault_of(case, answer)
         if answer and not fault and rule.subject == "gate":
-            again = [answers.get(f"{case.id}{mark}", answer).get("verdict") for mark in AGAIN]
+            again = answers.get(f"{case.id}{AGAIN}", {}).get("verdict")
             if case.verdict == "accept" and not _reports_rightly(case, answer, bench.workshop.gate):
                 fault = "misreported"
-            elif set(again) != {answer["verdict"]}:
+            elif again != answer["verdict"]:
                 fault = "remembers"
         if fault:
             sorted_out[fault] += 1

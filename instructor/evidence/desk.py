@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from instructor.sandbox import ChildRun
 from instructor.sandbox.process import Message
 
-NEXT = "next row"
+NEXT, AT_HAND = "next row", "row at hand"
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,9 @@ class Desk:
             if number:
                 self.handed.append(number)
             return {"row": {**row, "id": number} if number else None}
+        if message["call"] == AT_HAND:
+            last = self.handed[-1] if self.handed else None
+            return {"row": last, "left": len(self.handed) < len(self._rows)}
         number = str(message.get("row"))
         row = self._rows[number] if number in self.handed[-1:] else {}
         if self._answer is None or not row:

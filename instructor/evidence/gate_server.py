@@ -5,12 +5,15 @@ arrives here as JSON and is answered by the gate under test.
 """
 
 import base64
+import functools
 import json
 import types
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from instructor.answer_key import reference
 from instructor.sandbox.process import Message
 from lab.workshop import Gate
 
@@ -26,20 +29,26 @@ class Side:
         self._objects: dict[int, Any] = {}
         self._files: dict[str, Path] = {}
         self._known: dict[str, bytes | None] = {}
+        # A loader only reads; whatever else was given a file may write to it at any time.
+        self._reach_files = False
 
     def call(self, message: Message) -> Message:
         """Make one call and give its reply, with the files that it changed."""
-        try:
-            self._take_files(message["files"])
-            arguments = [self._argument(value) for value in message["arguments"]]
-            named = {name: self._argument(value) for name, value in message["named"].items()}
-            value = self._make(message["call"], message["object"], arguments, named)
-            reply: Message = {"value": json.loads(json.dumps(value, default=_plain))}
-        except getattr(self._module, self._gate.error) as error:
-            reply = {"refused": list(getattr(error, "problems", [str(error)])), "text": str(error)}
-        except Exception as error:  # noqa: BLE001  a wrong gate may be wrong by crashing
-            reply = {"crash": type(error).__name__, "text": str(error)}
-        return {**reply, "files": self._changed_files()}
+        name, asked = message["call"], json.dumps([message["arguments"], message["named"]])
+        brings_file = '"$path"' in asked
+        alone = not (brings_file or message["files"] or '"$object"' in asked)
+        if alone and name in self._gate.functions:
+            return dict(json.loads(_reply_to(self._module, self._gate.error, name, asked)))
+        self._reach_files |= brings_file and name != self._gate.load
+        reply = _reply(partial(self._make_here, message), getattr(self._module, self._gate.error))
+        return {**reply, "files": self._changed_files() if self._reach_files else {}}
+
+    def _make_here(self, message: Message) -> Any:
+        """Make a call with the files and objects that crossed before."""
+        self._take_files(message["files"])
+        arguments = [self._argument(value) for value in message["arguments"]]
+        named = {name: self._argument(value) for name, value in message["named"].items()}
+        return self._make(message["call"], message["object"], arguments, named)
 
     def _make(self, name: str, number: int, arguments: list[Any], named: dict[str, Any]) -> Any:
         """Call a function, make an object, call its method or read its value."""
@@ -92,39 +101,96 @@ class Side:
         return changed
 
 
-class GateServer:
-    """Answer the calls of a suite with one gate, and note where the reference would differ."""
+@dataclass(frozen=True)
+class Call:
+    """One call that a suite made on a gate, and the reply that it got."""
 
-    def __init__(self, subject: Side, other: Side | None) -> None:
+    message: Message
+    reply: Message
+
+    @property
+    def test(self) -> str:
+        """Name the test that made it; "" for a fixture, or a module that is being imported."""
+        return str(self.message.get("test"))
+
+
+class GateServer:
+    """Answer the calls of a suite with one gate, and keep what the reference would say otherwise.
+
+    ``calls`` are all calls so far; ``differing`` names the tests that made a call which the
+    reference, where it is asked too, answers otherwise.
+    """
+
+    def __init__(self, subject: Side, other: Side | None = None) -> None:
         """Serve ``subject``; ``other`` is the reference to compare with, if that is another."""
         self._subject = subject
         self._other = other
+        self.calls: list[Call] = []
         self.differing: set[str] = set()
 
     def answer(self, message: Message) -> Message:
         """Make the call on both gates; give the subject's answer."""
         if not _is_call(message):
             return {"crash": "ValueError", "text": "this is no call"}
-        reply = self._subject.call(message)
-        if self._other and reply != self._other.call(message):
-            self.differing.add(str(message.get("test")))
-        return reply
+        call = Call(message, self._subject.call(message))
+        self.calls.append(call)
+        if self._other:
+            self.differing |= differing([call], self._other)
+        return call.reply
+
+
+def differing(calls: Iterable[Call], side: Side) -> set[str]:
+    """Name the tests whose calls another gate would answer otherwise than they were answered."""
+    return {call.test for call in calls if side.call(call.message) != call.reply}
+
+
+def same_calls(first: Sequence[Call], second: Sequence[Call]) -> bool:
+    """Tell whether two runs made the same calls, wherever their files happened to lie."""
+    return [_shape(call.message) for call in first] == [_shape(call.message) for call in second]
+
+
+def _shape(message: Message) -> Any:
+    """Give a call without its row's number and without the folders of its files."""
+    files = {Path(name).name: data for name, data in message["files"].items()}
+    kept = {name: message[name] for name in ("call", "object", "test", "arguments", "named")}
+    return _without_folders({**kept, "files": files})
+
+
+def _without_folders(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_folders(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"$path"}:
+        return {"$path": Path(str(value["$path"])).name}
+    return {key: _without_folders(item) for key, item in value.items()}
+
+
+@functools.lru_cache(maxsize=20_000)
+def _reply_to(module: types.ModuleType, error: str, name: str, asked: str) -> str:
+    """Give a function's reply as a JSON text.
+
+    Our gates have no memory of what they were asked, and pairs ask much of the same: each gate
+    meets the same fixtures in test after test, and in submission after submission.
+    """
+    arguments, named = json.loads(asked)
+    call = partial(getattr(module, name), *arguments, **named)
+    return json.dumps({**_reply(call, getattr(module, error)), "files": {}})
+
+
+def _reply(call: Callable[[], Any], refusal: type[Exception]) -> Message:
+    """Make a call and give what came of it: a value, a refusal with its problems, or a crash."""
+    try:
+        return {"value": json.loads(json.dumps(call(), default=_plain))}
+    except refusal as error:
+        return {"refused": list(getattr(error, "problems", [str(error)])), "text": str(error)}
+    except Exception as error:  # noqa: BLE001  a wrong gate may be wrong by crashing
+        return {"crash": type(error).__name__, "text": str(error)}
 
 
 def _is_call(message: Message) -> bool:
     kinds = {"call": str, "object": int, "arguments": list, "named": dict, "files": dict}
     return all(isinstance(message.get(name), kind) for name, kind in kinds.items())
-
-
-def serve(gate: Gate, wrong: types.ModuleType | None, folder: Path) -> GateServer:
-    """Serve a wrong gate beside the reference, or the reference alone; ``folder`` is for files."""
-    sides: list[Side] = []
-    for module in (wrong, reference(gate)):
-        if module:
-            place = folder / str(len(sides))
-            place.mkdir(parents=True)
-            sides.append(Side(gate, module, place))
-    return GateServer(sides[0], sides[1] if wrong else None)
 
 
 def _plain(value: Any) -> Any:

@@ -41,6 +41,18 @@ def run_suites(
     return bench.run_rows(job, rows, bench.seconds, bench.seconds * len(rows), answer)
 
 
+def run_rounds(
+    file: str,
+    remote: Message,
+    rows: list[Message],
+    bench: Bench,
+    answer: Callable[[Message], Message],
+) -> Rows:
+    """Run one pytest file once for each row in one session, against gates of the grader's."""
+    job: Message = {"kind": "rounds", "file": file, "remote": remote}
+    return bench.run_rows(job, rows, bench.seconds, bench.seconds * len(rows), answer)
+
+
 def read_report(rows: Rows, name: str) -> SuiteReport | None:
     """Read the report of one run; None where it is missing or misshapen, or the run broke off."""
     said = rows.answers.get(name, {})

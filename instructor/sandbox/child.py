@@ -7,82 +7,42 @@ JSON lines. It holds inputs, never answers.
 import base64
 import importlib
 import json
-import os
-import signal
-import socket
 import tempfile
-import threading
-import time
 import traceback
 import types
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 LAB = HERE.parents[1] / "lab"
 # Our own modules, under private names and not through the student's path.
 _OURS: dict[str, Any] = {}
 TEXT_CHARACTERS = 2000
-# This many cases may use up their whole limit.
-PATIENCE = 3
-# Limits are CPU time, so that a busy machine changes no verdict; code that only waits gets this
-# many times as long by the clock.
-WAITING = 3
 
 
-class Ending(NamedTuple):
-    """How a fork ended: no kind and no text where it came to its own end."""
-
-    kind: str
-    text: str
-
-
-DONE = Ending("", "")
-
-
-class Line:
-    """The connection to the grader: one JSON value a line, both ways."""
-
-    def __init__(self, number: int) -> None:
-        """Take over an inherited socket."""
-        self._file = socket.socket(fileno=number).makefile("rwb")
-
-    def send(self, message: dict[str, Any]) -> None:
-        """Send one message."""
-        self._file.write(json.dumps(message).encode() + b"\n")
-        self._file.flush()
-
-    def ask(self, message: dict[str, Any]) -> Any:
-        """Send one message and wait for its reply."""
-        self.send(message)
-        return self.receive()
-
-    def receive(self) -> Any:
-        """Wait for one message."""
-        return json.loads(self._file.readline())
-
-
-def rows_from(line: Line) -> Iterator[dict[str, Any]]:
-    """Ask the grader for one row after the other, so that no more than one is ever in here."""
-    limit_cpu_time(0)
-    while True:
-        row = line.ask({"call": "next row"})["row"]
-        if row is None:
-            return
-        yield row
-
-
-def run_suites(job: dict[str, Any], line: Line) -> None:
+def run_suites(job: dict[str, Any], line: Any) -> None:
     """Run pytest files, each in a fork of its own, so that none can disturb another.
 
-    This process imports not one line of the student's. A row with ``remote`` runs
-    against a gate that is not in here: a stand-in for it asks the grader.
+    A row with ``remote`` runs against a gate that is not in here: a stand-in for it asks the
+    grader.
     """
-    for row in rows_from(line):
-        ending = in_fork(partial(run_one_suite, row, job, line), job["seconds"])
-        line.send({"id": row["id"], "ending": ending.text})
+    _OURS["rows"].serve_each(line, job["seconds"], partial(run_one_suite, job, line))
+
+
+def run_rounds(job: dict[str, Any], line: Any) -> None:
+    """Run the tests of one file once for each row, each against another gate of the grader's."""
+    _OURS["rows"].serve_together(line, job["seconds"], partial(_serve_rounds, job, line))
+
+
+def _serve_rounds(job: dict[str, Any], line: Any, rows: Iterator[dict[str, Any]]) -> None:
+    crossing = _OURS["stand_in"].install(job["remote"], "", line.ask)
+    _OURS["suite"].run_suite(
+        Path(job["workspace"]),
+        job["file"],
+        plugin=lambda recorder: _OURS["rounds"].Rounds(rows, recorder, crossing.begin, line.send),
+    )
 
 
 def warm_up(suite: Any) -> None:
@@ -92,7 +52,7 @@ def warm_up(suite: Any) -> None:
         suite.run_suite(Path(folder), "test_nothing.py")
 
 
-def run_one_suite(row: dict[str, Any], job: dict[str, Any], line: Line) -> None:
+def run_one_suite(job: dict[str, Any], line: Any, row: dict[str, Any]) -> None:
     """Run one row's tests in this process and send what they said."""
     if row.get("remote"):
         _OURS["stand_in"].install(row["remote"], row["id"], line.ask)
@@ -109,76 +69,23 @@ def run_one_suite(row: dict[str, Any], job: dict[str, Any], line: Line) -> None:
     line.send({"id": row["id"], "report": report.to_json()})
 
 
-def in_fork(work: Callable[[], None], seconds: float) -> Ending:
-    """Do something in a fork, end it when its time is up, and say how it ended."""
-    hang = Ending("hang", f"it was not done after {seconds:g} seconds")
-    child = os.fork()
-    if not child:
-        limit_cpu_time(seconds)
-        work()
-        os._exit(0)
-    begun = time.monotonic()
-    while (passed := time.monotonic() - begun) < WAITING * seconds:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            code = os.waitstatus_to_exitcode(status)
-            if code == -signal.SIGPROF:
-                return hang
-            return Ending("crash", f"it ended Python itself (exit code {code})") if code else DONE
-        time.sleep(min(0.001 + passed / 10, 0.02))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return hang
-
-
-def limit_cpu_time(seconds: float) -> None:
-    """Have this process end with SIGPROF after so many seconds of CPU time; 0 takes that back."""
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def answer_case(
-    case: dict[str, Any], decide: Callable[[dict[str, Any]], dict[str, Any]], line: Line
-) -> None:
-    """Decide one case and send what came of it."""
-    line.send({"id": case["id"], **decide(case)})
-
-
-def replay_cases(
-    line: Line, seconds: float, decide: Callable[[dict[str, Any]], dict[str, Any]]
-) -> None:
-    """Decide each case in a fork and a time limit of its own; what hangs costs only itself.
-
-    After a few that hang the limit shrinks, so that a gate which never ends is soon known. A case
-    that comes ``again`` is decided in this process, after all the others that did: a gate that
-    remembers is found out. There is no second look where one of the cases did not end well.
-    """
-    hung = ended = 0
-    for case in rows_from(line):
-        if case.get("again"):
-            if not ended:
-                answer_case(case, decide, line)
-            continue
-        limit = seconds if hung < PATIENCE else seconds / 20
-        ending = in_fork(partial(answer_case, case, decide, line), limit)
-        if ending != DONE:
-            ended += 1
-            hung += ending.kind == "hang"
-            line.send({"id": case["id"], "verdict": ending.kind, "text": ending.text})
-
-
-def replay_gate(job: dict[str, Any], line: Line) -> None:
+def replay_gate(job: dict[str, Any], line: Any) -> None:
     """Give each input to the student's gate and report what it said."""
-    gate = types.SimpleNamespace(**job["gate"])
+    serve = partial(_serve_gate, types.SimpleNamespace(**job["gate"]), job["workspace"], line)
+    _OURS["rows"].serve_together(line, job["seconds"], serve)
+
+
+def _serve_gate(gate: Any, workspace: str, line: Any, rows: Iterator[dict[str, Any]]) -> None:
     replay = _OURS["replay"]
     try:
         module = importlib.import_module(gate.module)
         for name in (gate.load, gate.decide, gate.error):
             getattr(module, name)
     except BaseException as error:  # noqa: BLE001  sys.exit() at import is a finding too
-        line.send({"trouble": trouble_of(error, replay.text_of(error), job["workspace"])})
+        line.send({"trouble": trouble_of(error, replay.text_of(error), workspace)})
         return
-    replay_cases(line, job["seconds"], lambda case: decide_one(case, replay, gate, module))
+    for case in rows:
+        line.send({"id": case["id"], **decide_one(case, replay, gate, module)})
 
 
 def trouble_of(error: BaseException, text: str, workspace: str) -> str:
@@ -214,14 +121,19 @@ def write_text(text: str) -> Path:
     return Path(file.name)
 
 
-def replay_schema(job: dict[str, Any], line: Line) -> None:
+def replay_schema(job: dict[str, Any], line: Any) -> None:
     """Validate each input with the student's schema; only our code runs, on their data."""
     from jsonschema import Draft202012Validator
     from referencing import Registry
 
     # An empty registry: a schema that refers to an address is an error, never a download.
     validator = Draft202012Validator(job["schema"], registry=Registry())
-    replay_cases(line, job["seconds"], lambda case: validate_one(case, validator))
+
+    def serve(rows: Iterator[dict[str, Any]]) -> None:
+        for case in rows:
+            line.send({"id": case["id"], **validate_one(case, validator)})
+
+    _OURS["rows"].serve_together(line, job["seconds"], serve)
 
 
 def validate_one(case: dict[str, Any], validator: Any) -> dict[str, Any]:
@@ -236,13 +148,14 @@ def validate_one(case: dict[str, Any], validator: Any) -> dict[str, Any]:
     return {"verdict": verdict, "text": "; ".join(errors)[:TEXT_CHARACTERS]}
 
 
-def read_commits(job: dict[str, Any], line: Line) -> None:
+def read_commits(job: dict[str, Any], line: Any) -> None:
     """Read a repository's history; not one line of the student's code runs."""
     _OURS["commits"].read_commits(job, line.send)
 
 
 JOBS = {
     "commits": read_commits,
+    "rounds": run_rounds,
     "suites": run_suites,
     "gate": replay_gate,
     "schema": replay_schema,
@@ -251,19 +164,17 @@ JOBS = {
 
 def preload(load_script: Callable[[Path, str], Any]) -> None:
     """Import our own modules, once for all jobs."""
-    places = {"suite": LAB, "replay": LAB, "confine": HERE, "stand_in": HERE, "commits": HERE}
-    for name, place in places.items():
+    for name in ("confine", "rows", "rounds", "stand_in", "commits", "suite", "replay"):
+        place = LAB if name in {"suite", "replay"} else HERE
         _OURS[name] = load_script(place / f"{name}.py", f"_courseware_{name}")
     warm_up(_OURS["suite"])
 
 
 def run(connection: int, _: list[Any]) -> None:
     """Read the job, lower the limits, do it, and say that the end was reached."""
-    line = Line(connection)
+    line = _OURS["rows"].Line(connection)
     job = line.receive()
     _OURS["confine"].confine(job["limits"], job["places"])
     _OURS["confine"].enter(job["workspace"])
-    if "seconds" in job:  # for what is imported before the first row is asked for
-        limit_cpu_time(job["seconds"])
     JOBS[job["kind"]](job, line)
-    line.send({"end": True, "threads": threading.active_count() - 1})
+    line.send({"end": True})

@@ -98,7 +98,7 @@ def run_child(
         finally:
             left = _end(process, before)
     if run.finished:
-        threads = any(message.get("threads") for message in run.messages if "end" in message)
+        threads = any(message.get("threads") for message in run.messages)
         run.survivors = (*left, *(["a thread"] if threads else []))
     return run
 

@@ -31,8 +31,12 @@ class Crossing:
         """Take the gate's contract, the row that asks, and how to ask."""
         self.remote = remote
         self.refusal = type(remote["error"], (ValueError,), {"__init__": set_problems})
-        self._row = row
         self._ask = ask
+        self.begin(row)
+
+    def begin(self, row: str) -> None:
+        """Ask for another row from now on; the gate behind it knows no object or file yet."""
+        self._row = row
         self._known: dict[str, Any] = {}
         self._numbers = itertools.count(1)
 
@@ -103,8 +107,8 @@ class StandIn:
     _number: int
 
 
-def install(remote: dict[str, Any], row: str, ask: Ask) -> None:
-    """Put a stand-in where the student's gate module would be.
+def install(remote: dict[str, Any], row: str, ask: Ask) -> Crossing:
+    """Put a stand-in where the student's gate module would be; give its way across.
 
     A name outside of the contract, a constant for example, comes from the student's own module.
     """
@@ -121,6 +125,7 @@ def install(remote: dict[str, Any], row: str, ask: Ask) -> None:
     sys.modules[remote["module"]] = module
     setattr(importlib.import_module(package), child, module)
     module.__getattr__ = lambda name: getattr(_own_module(own), name)  # type: ignore[method-assign]
+    return crossing
 
 
 def set_problems(self: Any, *problems: str) -> None:
