@@ -81,34 +81,60 @@ def judge_report(evidence: Evidence, report: SuiteReport) -> SuiteVerdict:
 def run_in_one_child(benches: Sequence[Bench]) -> None:
     """Run all suites of several benches in one child, and lay what they said on each bench.
 
-    That saves starting Python for each, where they are states of one pair's work.
+    That saves starting a child for each, where they are states of one pair's work.
     """
     with ExitStack() as copies:
         rows = [
-            {**row, "id": f"{number} {row['id']}", "workspace": str(workspace)}
+            {**_whole(file, bench), "id": f"{number} {file}", "workspace": str(workspace)}
             for number, bench in enumerate(benches)
             for workspace, _ in [copies.enter_context(bench.copy())]
-            for row in _rows_of(bench)
+            for file in _files_of(bench)
         ]
         ran = run_suites(rows, benches[0]) if rows else Rows({})
     for number, bench in enumerate(benches):
-        for row in _rows_of(bench):
-            said = bench.suites.setdefault(str(row["file"]), Rows({}, ran.trouble))
-            said.answers[row["id"]] = ran.answers.get(f"{number} {row['id']}", {})
+        for file in _files_of(bench):
+            _lay(file, bench, ran, f"{number} {file}")
 
 
 def _all_suites(file: str, bench: Bench) -> Rows:
     """Run every suite of the workshop that uses a file, once for all of its evidence."""
     if file not in bench.suites:
-        rows = [row for row in _rows_of(bench) if row["file"] == file]
-        bench.suites[file] = run_suites(rows, bench)
+        _lay(file, bench, run_suites([_whole(file, bench)], bench), file)
     return bench.suites[file]
 
 
-def _rows_of(bench: Bench) -> list[Message]:
-    """List what is to be run: one row for each suite of the workshop whose file is there."""
+def _lay(file: str, bench: Bench, ran: Rows, name: str) -> None:
+    """Lay one run of a whole file on the bench, for all evidence that uses the file.
+
+    Where that run did not come to its end, each evidence gets a run of its own: what ends Python
+    in one test must not cost what stands beside it.
+    """
+    rows = _rows_of(file, bench)
+    report = read_report(ran, name)
+    if len(rows) == 1 or (report and report.complete):
+        said = ran.answers.get(name, {})
+        bench.suites[file] = Rows({row["id"]: said for row in rows}, ran.trouble)
+    else:
+        bench.suites[file] = run_suites(rows, bench)
+
+
+def _whole(file: str, bench: Bench) -> Message:
+    """Give the row that runs all tests which some evidence names, or the whole of a pair's own."""
+    named = [row["tests"] for row in _rows_of(file, bench)]
+    tests = [test for tests in named for test in tests] if all(named) else []
+    return {"id": file, "file": file, "tests": list(dict.fromkeys(tests))}
+
+
+def _files_of(bench: Bench) -> list[str]:
+    """List the files of tests that some evidence uses and that are there."""
+    files = [item.options["file"] for item in bench.workshop.evidence if item.kind == "suite"]
+    return [file for file in dict.fromkeys(files) if (bench.snapshot / file).is_file()]
+
+
+def _rows_of(file: str, bench: Bench) -> list[Message]:
+    """Give a row for each suite of the workshop that uses a file."""
     return [
-        {"id": item.id, "file": item.options["file"], "tests": item.options.get("tests", [])}
+        {"id": item.id, "file": file, "tests": item.options.get("tests", [])}
         for item in bench.workshop.evidence
-        if item.kind == "suite" and (bench.snapshot / item.options["file"]).is_file()
+        if item.kind == "suite" and item.options["file"] == file
     ]

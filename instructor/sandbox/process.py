@@ -3,7 +3,6 @@
 import json
 import os
 import selectors
-import signal
 import socket
 import subprocess
 import time
@@ -14,6 +13,7 @@ from typing import Any
 
 from instructor.sandbox.forks import Fork, fork
 from instructor.sandbox.places import places
+from instructor.sandbox.rows import how_it_ended
 from instructor.sandbox.strays import end_strays, names_beside, running_below
 
 MIB = 1 << 20
@@ -193,12 +193,7 @@ def _how_it_ended(process: Fork) -> str:
         code = process.wait(timeout=2)
     except subprocess.TimeoutExpired:
         return "it closed its connection and went on running"
-    if code >= 0:
-        return f"it ended Python itself (exit code {code})"
-    name = signal.Signals(-code).name
-    used_up = "it used up its CPU time"
-    reasons = {"SIGXCPU": used_up, "SIGPROF": used_up, "SIGKILL": "it was killed at a limit"}
-    return reasons.get(name, f"it crashed Python ({name})")
+    return how_it_ended(code)
 
 
 def _end(process: Fork, before: set[int]) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ import os
 import select
 import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -124,44 +123,47 @@ def in_fork(work: Callable[[], None], seconds: float, begun: mmap.mmap | None = 
 
     ``begun`` changes whenever the work begins something that has a time of its own.
     """
-    reader, writer = os.pipe()
-    sys.stdout.flush()
-    sys.stderr.flush()
     child = os.fork()
     if not child:
-        os.close(reader)
-        os.set_inheritable(writer, False)
         limit_cpu_time(seconds)
         work()
         os._exit(0)
-    os.close(writer)
-    try:
-        code = _wait(child, reader, WAITING * seconds, begun)
-    finally:
-        os.close(reader)
+    code = _wait(child, WAITING * seconds, begun)
     if code is None or code == -signal.SIGPROF:
         return Ending("hang", f"it was not done after {seconds:g} seconds")
-    return Ending("crash", f"it ended Python itself (exit code {code})") if code else DONE
+    return Ending("crash", how_it_ended(code)) if code else DONE
 
 
-def _wait(child: int, reader: int, seconds: float, begun: mmap.mmap | None) -> int | None:
+def how_it_ended(code: int) -> str:
+    """Say what an exit code means; a negative one is the number of a signal."""
+    if code >= 0:
+        return f"it ended Python itself (exit code {code})"
+    name = signal.Signals(-code).name
+    used_up = "it used up its CPU time"
+    reasons = {"SIGXCPU": used_up, "SIGPROF": used_up, "SIGKILL": "it was killed at a limit"}
+    return reasons.get(name, f"it crashed Python ({name})")
+
+
+def _wait(child: int, seconds: float, begun: mmap.mmap | None) -> int | None:
     """Wait for a fork's end and give its exit code; end it and give None when time is up.
 
-    The pipe closes when the fork ends, unless something that it started keeps it open.
+    Where the system offers a descriptor of a process, this wakes up as soon as it has ended.
     """
     since, seen = time.monotonic(), begun[:8] if begun else b""
-    pause, listens = 0.0005, True
-    while time.monotonic() - since < seconds:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        if begun and begun[:8] != seen:
-            since, seen = time.monotonic(), begun[:8]
-        if not listens:
-            time.sleep(pause)
-        elif select.select([reader], [], [], pause)[0]:
-            pause, listens = 0.0001, False  # it ends now, or has closed what it was given
-        pause = min(2 * pause, 0.2)
+    watched = os.pidfd_open(child) if hasattr(os, "pidfd_open") else None
+    pause = 0.001
+    try:
+        while time.monotonic() - since < seconds:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                return os.waitstatus_to_exitcode(status)
+            if begun and begun[:8] != seen:
+                since, seen = time.monotonic(), begun[:8]
+            select.select([watched] if watched else [], [], [], pause)
+            pause = min(2 * pause, 0.2 if watched else 0.02)
+    finally:
+        if watched:
+            os.close(watched)
     with contextlib.suppress(ProcessLookupError):
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)

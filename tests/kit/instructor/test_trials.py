@@ -135,7 +135,7 @@ def gate_plan(plan, *arguments, **named):
 """
 LIMITS = {
     "endless": ("while True: pass", "does not come to an end"),
-    "exit": ("import os; os._exit(0)", "gave no answer"),
+    "exit": ("import os; os._exit(0)", "crashes instead of deciding"),
     "exit_1": ("import os; os._exit(1)", "crashes instead of deciding"),
     "segfault": ("import ctypes; ctypes.string_at(0)", "crashes instead of deciding"),
     "memory": ("bytearray(4 << 30)", "asks for more memory than it may use"),
@@ -285,10 +285,8 @@ def test_a_gate_that_looks_at_its_callers_finds_no_other_input(
 
     replayed = next(iter(bench.replays.values())).answers
     assert found.outcome == "fail"
-    # Decided again in one process, a gate may find what it was asked before.
-    first = {answer["text"] for name, answer in replayed.items() if not name.endswith("again")}
-    assert first == {"False 1"}
-    assert not any("True" in answer["text"] for answer in replayed.values())
+    # Beside the input at hand there is at most the one before, and never one to come.
+    assert {answer["text"] for answer in replayed.values()} <= {"False 1", "False 2"}
 
 
 NOTHING_RUNS = """
