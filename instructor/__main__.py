@@ -20,6 +20,7 @@ from instructor.classroom import build_demo  # noqa: E402
 from instructor.commands.doctor import doctor  # noqa: E402
 from instructor.commands.pace import pace  # noqa: E402
 from instructor.commands.session import session  # noqa: E402
+from instructor.commands.sheet import sheet  # noqa: E402
 from instructor.grade import Options, grade_class  # noqa: E402
 from instructor.judging import plain  # noqa: E402
 from instructor.lint import check_course  # noqa: E402
@@ -146,6 +147,7 @@ def check(
 app.command()(doctor)
 app.command()(pace)
 app.command()(session)
+app.command()(sheet)
 
 
 def _grade(folder: Path | None, out: Path, options: Options) -> None:

@@ -19,7 +19,7 @@ from lab.workshop import Workshop
 TEMPLATE = COURSE / "instructor" / "workspace"
 # What every workspace holds, whatever its workshops.
 COMMON = (
-    "lab/__init__.py", "lab/__main__.py", "lab/cards.py", "lab/coach.py",
+    "lab/__init__.py", "lab/__main__.py", "lab/cards.py", "lab/clock.py", "lab/coach.py",
     "lab/hole_probes.py", "lab/holes.py", "lab/holes_command.py", "lab/outcomes.py",
     "lab/quick_start.py", "lab/replay.py", "lab/report.py", "lab/report_command.py",
     "lab/report_style.py",

@@ -12,6 +12,7 @@ import types
 from pathlib import Path
 
 from lab.cards import Card, Line, Note
+from lab.clock import BlockClock, with_clock
 from lab.holes import holes as holes  # noqa: PLC0414  notebooks say coach.holes(...)
 from lab.replay import load_and_decide
 from lab.strict_json import NotStrictJson, differences, load_json
@@ -21,8 +22,9 @@ from lab.workshop import Evidence, Workshop, WorkshopError, load_workshop
 ROOT = Path(__file__).resolve().parents[1]
 # These stay loaded; every other module of lab/ is read again from its file.
 _KEPT = frozenset({
-    "lab", "lab.__main__", "lab.cards", "lab.coach", "lab.replay", "lab.strict_json", "lab.suite",
-    "lab.workshop", "lab.report", "lab.report_command", "lab.report_style",
+    "lab", "lab.__main__", "lab.cards", "lab.clock", "lab.coach", "lab.replay",
+    "lab.strict_json", "lab.suite", "lab.workshop",
+    "lab.report", "lab.report_command", "lab.report_style",
     "lab.holes", "lab.hole_probes", "lab.holes_command", "lab.quick_start",
 })  # fmt: skip
 
@@ -49,8 +51,8 @@ class _Log(logging.Handler):
         self._logger.propagate = True
 
 
-def block(workshop: str, block_id: str) -> Note:
-    """Show a block's minutes and the outcome to reach."""
+def block(workshop: str, block_id: str) -> Note | BlockClock:
+    """Show a block's minutes, the outcome to reach, and in JupyterLab a clock."""
     try:
         found = load_workshop(ROOT, workshop)
         item = found.block(block_id)
@@ -60,11 +62,11 @@ def block(workshop: str, block_id: str) -> Note:
     for other in found.blocks:
         if other.id == block_id:
             span = f"minutes {start} to {start + item.minutes}"
-            return Note(
-                f"{item.title}: {item.minutes} minutes ({span}).", f"Outcome: {item.outcome}"
-            )
+            heading = f"{item.title}: {item.minutes} minutes ({span})."
+            return with_clock(Note(heading, f"Outcome: {item.outcome}"), item, workshop, ROOT)
         start += other.minutes
-    return Note(f"{item.title}: {item.minutes} minutes, outside the timing plan.", item.outcome)
+    note = Note(f"{item.title}: {item.minutes} minutes, outside the timing plan.", item.outcome)
+    return with_clock(note, item, workshop, ROOT)
 
 
 def check(workshop: str, block_id: str) -> Card:

@@ -11,7 +11,8 @@ from tests.kit.command import COURSE
 
 LAB = sorted((COURSE / "lab").rglob("*.py"))
 INSTRUCTOR = sorted((COURSE / "instructor").rglob("*.py"))
-STUDENT_PACKAGES = {"jsonschema", "pytest", "lab"}
+# IPython is the kernel that a notebook runs in, so it is there wherever it is imported.
+STUDENT_PACKAGES = {"IPython", "jsonschema", "pytest", "lab"}
 
 
 def imports(path: Path) -> set[str]:
