@@ -4,9 +4,10 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from instructor import COURSE
 from instructor.answer_key import load_answer_key
@@ -121,13 +122,23 @@ def _judge_workshop(
 
 
 def judge_evidence(
-    workshop: Workshop, bench: Bench, kinds: Collection[str] = tuple(KINDS)
+    workshop: Workshop,
+    bench: Bench,
+    kinds: Collection[str] = tuple(KINDS),
+    known: Mapping[str, Finding] = MappingProxyType({}),
 ) -> dict[str, Finding]:
-    """Judge the evidence of some kinds, by id; what builds on a block that is not there waits."""
+    """Judge the evidence of some kinds, by id; what builds on a block that is not there waits.
+
+    ``known`` holds what need not be judged again.
+    """
     found: dict[str, Finding] = {}
     for evidence in _in_order(workshop):
         if evidence.kind in kinds:
-            found[evidence.id] = _blocked(evidence, workshop, found) or _judge(evidence, bench)
+            found[evidence.id] = (
+                _blocked(evidence, workshop, found)
+                or known.get(evidence.id)
+                or judge_one(evidence, bench)
+            )
     return found
 
 
@@ -164,7 +175,8 @@ def _blocked(evidence: Evidence, workshop: Workshop, found: dict[str, Finding]) 
     return None
 
 
-def _judge(evidence: Evidence, bench: Bench) -> Finding:
+def judge_one(evidence: Evidence, bench: Bench) -> Finding:
+    """Judge one piece of evidence, whatever comes of it."""
     try:
         finding = KINDS[evidence.kind](evidence, bench)
         details = tuple(bench.shown(line) for line in finding.details)

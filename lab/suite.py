@@ -79,16 +79,23 @@ def run_suite(
     """
     recorder = Recorder(root, on_test)
     path = str(root / file)
-    arguments = [
-        *([f"{path}::{name}" for name in names] or [path]),
+    paths = [f"{path}::{name}" for name in names] or [path]
+    stop = ["--maxfail=1"] if stop_at_failure else []
+    with no_settings():
+        pytest.main(
+            [*paths, *stop, *arguments(root)],
+            plugins=[recorder, *([plugin(recorder)] if plugin else [])],
+        )
+    return recorder.report()
+
+
+def arguments(root: Path) -> list[str]:
+    """Give pytest's arguments for a run below ``root`` that reads no settings of anybody's."""
+    return [
         "-c", os.devnull, "--rootdir", str(root), "--confcutdir", str(root),
         "--noconftest", "--import-mode=importlib", "--assert=plain", "--capture=sys",
-        *(["--maxfail=1"] if stop_at_failure else []),
         *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
     ]  # fmt: skip
-    with _environment(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTEST_ADDOPTS=""):
-        pytest.main(arguments, plugins=[recorder, *([plugin(recorder)] if plugin else [])])
-    return recorder.report()
 
 
 def judge(report: SuiteReport, names: Iterable[str]) -> SuiteVerdict:
@@ -135,6 +142,14 @@ class Recorder:
         """Forget what was said so far."""
         self._tests: dict[str, TestReport] = {}
         self._trouble = ""
+
+    def move(self, root: Path) -> None:
+        """Record runs below another folder."""
+        self._root = root.resolve()
+
+    def give_up(self, trouble: str) -> None:
+        """Note what keeps the tests from being collected, unless that is known already."""
+        self._trouble = self._trouble or cut(trouble)
 
     @property
     def failed(self) -> bool:
@@ -219,7 +234,9 @@ def _place(excinfo: pytest.ExceptionInfo[BaseException], root: Path) -> str:
 
 
 @contextmanager
-def _environment(**values: str) -> Iterator[None]:
+def no_settings() -> Iterator[None]:
+    """Keep pytest from reading the environment's settings and plugins."""
+    values = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

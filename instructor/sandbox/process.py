@@ -81,12 +81,14 @@ def run_child(
     The child's standard input is empty, its output is counted and thrown away, and when this
     returns no process that it started is alive.
     """
+    # The kind of job that has a server of its own.
+    server = "parts" if job["kind"] == "parts" else "jobs"
     before = running_below()
     ours, theirs = socket.socketpair()
     run = ChildRun()
     with ours:
         with theirs:
-            process = fork("jobs", [], clean_environment(scratch), theirs.fileno())
+            process = fork(server, [], clean_environment(scratch), theirs.fileno())
         try:
             held = places([Path(job["workspace"]), scratch, *map(Path, job.get("more", ()))])
             request = {**job, "limits": limits.for_child(), "places": held}

@@ -45,7 +45,7 @@ def preload(kind: str) -> Any:
 
     # The first use of a validator reads the specifications; every fork would do it anew.
     jsonschema.Draft202012Validator.check_schema({"type": "object"})
-    name = {"jobs": "child", "kernels": "kernel"}[kind]
+    name = {"jobs": "child", "kernels": "kernel", "parts": "parts"}[kind]
     module = load_script(HERE / f"{name}.py", f"_courseware_{name}")
     module.preload(load_script)
     return module.run

@@ -4,6 +4,7 @@ It runs in a worker process and returns plain values. What it is given is a stra
 it looks only at a copy, made within the limits of grading.
 """
 
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,27 +14,23 @@ from typing import Any
 
 from instructor import COURSE
 from instructor.answer_key import AnswerKey, load_answer_key
-from instructor.evidence import Bench
-from instructor.evidence.desk import Rows
-from instructor.evidence.suites import read_report, run_suites
+from instructor.evidence import Bench, Finding
+from instructor.evidence.parts import run_parts
 from instructor.history import QUICK
-from instructor.judging import evidence_report, judge_evidence, plain
-from instructor.kept import digest_of
+from instructor.judging import evidence_report, judge_evidence, judge_one, plain
 from instructor.report.model import EvidenceReport, block_outcome
-from instructor.sandbox.process import Message
 from instructor.sandbox.strays import end_strays
+from instructor.session.memory import Memory
+from instructor.session.mirror import Mirror
 from instructor.session.pairs import look_over
-from instructor.submission import copy_work, holds, lay_course_files
+from instructor.submission import holds
 from lab.suite import cut
 from lab.workshop import Workshop, load_workshop
-
-# What no quick evidence reads.
-WITHOUT = ("notebooks",)
 
 
 @dataclass(frozen=True)
 class Look:
-    """What to look at: a folder, for a workshop by its id, with a free place for copies.
+    """What to look at: a folder, for a workshop by its id; ``place`` is the pair's own for a copy.
 
     ``known`` holds the digests of files whose outcomes are known already.
     """
@@ -73,7 +70,7 @@ def look(job: Look) -> Seen:
         return Seen(trouble=cut(plain(reason)), mark=mark)
     finally:
         end_strays(set())
-        shutil.rmtree(job.place, ignore_errors=True)
+        shutil.rmtree(job.place / "scratch", ignore_errors=True)
 
 
 def _look(job: Look) -> Seen:
@@ -83,14 +80,45 @@ def _look(job: Look) -> Seen:
     next(job.folder.iterdir(), None)  # raises where it cannot be read
     if not holds(job.folder, workshop):
         return Seen(trouble=f"The folder holds nothing of {workshop.id}.", missing=True)
-    snapshot = copy_work(job.folder, job.place / "snapshot", WITHOUT)
-    digest = digest_of(snapshot.path)
+    memory = Memory.of(job.place)
+    compiled = job.place.parent / f"course-{os.getpid()}"
+    mirror = Mirror(job.place / "mirror" / "workspace", memory.laid, compiled)
+    mirror.update(job.folder, workshop)
+    digest = mirror.digest
     if digest in job.known:
         return Seen(digest)
-    lay_course_files(workshop, snapshot)
-    bench = Bench(workshop, answers, snapshot.path, job.place, job.seconds)
-    run_together(bench)
-    found = judge_evidence(workshop, bench, QUICK)
+    bench = Bench(workshop, answers, mirror.root, job.place, job.seconds)
+    known = memory.known(mirror)
+    ran = _run_suites(bench, memory, known)
+    # The suites ran in the mirror, and may have changed what is still to be judged.
+    mirror.update(job.folder, workshop)
+    if mirror.digest != digest:
+        return Seen()  # saved while we looked; whoever told us of the first save tells us of this
+    found = judge_evidence(workshop, bench, QUICK, {**known, **ran})
+    memory.keep(workshop.evidence, mirror, found, known)
+    memory.write(job.place)
+    return _seen(digest, workshop, found)
+
+
+def _run_suites(bench: Bench, memory: Memory, known: Mapping[str, Finding]) -> dict[str, Finding]:
+    """Run the suites that what was saved may have changed, in one child."""
+    todo = [
+        item
+        for item in bench.workshop.evidence
+        if item.kind == "suite" and item.id not in known and memory.is_open(item)
+    ]
+    ran = run_parts(bench, todo, {item.id for item in todo if memory.is_new(item.id)})
+    found = {}
+    for item in todo:
+        if item.id in ran:
+            bench.suites[item.options["file"]] = ran[item.id].said
+            found[item.id] = judge_one(item, bench)
+            memory.read(item.id, ran[item.id].reads)
+    bench.suites.clear()
+    return found
+
+
+def _seen(digest: str, workshop: Workshop, found: Mapping[str, Finding]) -> Seen:
     rows = {
         block.id: [
             evidence_report(item, found[item.id])
@@ -108,37 +136,6 @@ def _course(workshop_id: str) -> tuple[Workshop, AnswerKey]:
     """Load a workshop once a process."""
     workshop = load_workshop(COURSE, workshop_id)
     return workshop, load_answer_key(workshop)
-
-
-def run_together(bench: Bench) -> None:
-    """Run a workshop's own suites in one run of pytest each, and lay what they said on the bench.
-
-    Setting pytest up takes longer than the tests do. Where the run breaks off nothing is laid
-    down, and each suite is run for itself when it is judged.
-    """
-    rows = _rows(bench)
-    ran = run_suites(list(rows.values()), bench) if rows else Rows({})
-    for file, row in rows.items():
-        if read_report(ran, row["id"]) is None:
-            continue
-        said = ran.answers[row["id"]]
-        suites = [item for item in bench.workshop.evidence if item.kind == "suite"]
-        names = [item.id for item in suites if item.options["file"] == file]
-        bench.suites[file] = Rows(dict.fromkeys(names, said))
-
-
-def _rows(bench: Bench) -> dict[str, Message]:
-    """Join the tests of each file that the course's own suites are in."""
-    tests: dict[str, dict[str, None]] = {}
-    for item in bench.workshop.evidence:
-        if item.kind == "suite" and "tests" in item.options:
-            tests.setdefault(item.options["file"], {}).update(dict.fromkeys(item.options["tests"]))
-    own = {i.options["file"] for i in bench.workshop.evidence if "at_least" in i.options}
-    return {
-        file: {"id": file, "file": file, "tests": list(names)}
-        for file, names in tests.items()
-        if file not in own and (bench.snapshot / file).is_file()
-    }
 
 
 def _first_problem(evidence: list[EvidenceReport]) -> dict[str, Any] | None:

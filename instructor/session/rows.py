@@ -10,6 +10,10 @@ from instructor.session.quick import Seen
 STATES_KEPT = 8
 
 
+# Saved again while it was looked at.
+NOTHING = Seen()
+
+
 class Row:
     """What the board shows of one pair, and what it remembers of it."""
 
@@ -31,7 +35,7 @@ class Row:
     def take(self, seen: Seen, at: datetime) -> list[str] | None:
         """Take what was seen; give the blocks reached for the first time, None for no change."""
         seen = self._remembered(seen)
-        if seen == self._shown:
+        if seen in (self._shown, NOTHING):
             return None
         self._shown, self._updated = seen, at
         for block, outcome in self._outcomes(seen).items():

@@ -1,0 +1,144 @@
+"""Run the tests of a file part by part, in a pytest session that is already set up.
+
+Setting pytest up takes longer than most tests do, so the fork server of this kind does it once,
+and every job is a fork of that. A file is imported once for all of its parts; each part runs in a
+fork of its own, so none can disturb another, and says which files of the workspace it has read.
+Or they run together, which is quicker; then what one has read counts for all.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest.config import _prepareconfig
+
+HERE = Path(__file__).resolve().parent
+LAB = HERE.parents[1] / "lab"
+# Our own modules, under private names and not through the student's path.
+_OURS: dict[str, Any] = {}
+
+
+class Prepared:
+    """A pytest session that is set up and has collected nothing."""
+
+    def __init__(self, suite: Any, folder: Path) -> None:
+        """Set it up as ``suite.run_suite`` does."""
+        self.recorder = suite.Recorder(folder, None)
+        self._broken = False
+        with suite.no_settings():
+            config = _prepareconfig(suite.arguments(folder), [self.recorder])
+            config._do_configure()
+            self.session = pytest.Session.from_config(config)
+            config.hook.pytest_sessionstart(session=self.session)
+
+    def collect(self, root: Path, file: str) -> None:
+        """Collect the tests of a file in a workspace; what is wrong with it is recorded."""
+        config = self.session.config
+        # All that a session knows of where it is.
+        config._rootpath = self.session.path = root
+        config.pluginmanager._confcutdir = root
+        self.recorder.move(root)
+        try:
+            self.session.perform_collect([str(root / file)])
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001
+            self.recorder.give_up(f"{type(error).__name__}: {error}")
+        # As pytest does: nothing runs where something could not be collected.
+        self._broken = bool(self.session.testsfailed)
+
+    def run(self, names: list[str]) -> Any:
+        """Run the tests of these names, or all; give the report."""
+        every = [] if self._broken else self.session.items
+        items = [item for item in every if not names or item.name.split("[")[0] in names]
+        complete = bool(items)
+        if complete:
+            self.recorder.begin()
+        try:
+            for item, following in zip(items, [*items[1:], None], strict=False):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        except (pytest.exit.Exception, KeyboardInterrupt):
+            complete = False
+            self.recorder.give_up("the run was interrupted")
+        return self.recorder.report(complete=complete)
+
+
+class Reads:
+    """Which files of a workspace this process opens, and which folders it lists."""
+
+    def __init__(self, root: Path) -> None:
+        """Listen from now on; a process cannot stop that."""
+        self._root = f"{root}/"
+        self._paths: set[str] = set()
+        sys.addaudithook(self._hear)
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the paths, relative to the workspace; a folder's ends in a slash."""
+        return iter(sorted(path.removeprefix(self._root) or "./" for path in self._paths))
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event in {"open", "os.listdir", "os.scandir"} and arguments:
+            path = arguments[0]
+            path = os.fspath(path) if isinstance(path, os.PathLike) else path
+            if isinstance(path, str):
+                whole = os.path.normpath(os.path.join(self._root, path))  # noqa: PTH118
+                if whole.startswith(self._root) or f"{whole}/" == self._root:
+                    self._paths.add(whole if event == "open" else f"{whole}/")
+
+
+def run_file(prepared: Prepared, job: dict[str, Any], row: dict[str, Any], line: Any) -> None:
+    """Import one file, then run each of its parts in a fork, or all of them here."""
+    root = Path(job["workspace"])
+    reads = Reads(root)
+    prepared.collect(root, row["file"])
+    for part in row["parts"]:
+        work = partial(run_part, prepared, part, line)
+        if row["together"]:
+            work()
+        else:
+            alone = partial(and_say, work, [part["id"]], reads, line)
+            _OURS["rows"].in_fork(alone, job["seconds"])
+    if row["together"]:
+        and_say(lambda: None, [part["id"] for part in row["parts"]], reads, line)
+
+
+def run_part(prepared: Prepared, part: dict[str, Any], line: Any) -> None:
+    """Run some tests in this process and send what they said."""
+    report = prepared.run(part["tests"])
+    line.send({"id": part["id"], "report": report.to_json()})
+
+
+def and_say(work: Callable[[], None], names: list[str], reads: Reads, line: Any) -> None:
+    """Do something, and say of some parts that they came to their end, and what was read."""
+    work()
+    for name in names:
+        line.send({"id": name, "reads": list(reads)})
+
+
+def preload(load_script: Callable[[Path, str], Any]) -> None:
+    """Import our own modules and set pytest up, once for all jobs."""
+    for name, place in {"suite": LAB, "confine": HERE, "rows": HERE}.items():
+        _OURS[name] = load_script(place / f"{name}.py", f"_courseware_{name}")
+    folder = Path(tempfile.mkdtemp())
+    (folder / "test_nothing.py").touch()
+    # The first run loads what pytest only loads when it is used.
+    _OURS["suite"].run_suite(folder, "test_nothing.py")
+    _OURS["prepared"] = Prepared(_OURS["suite"], folder)
+    (folder / "test_nothing.py").unlink()
+    folder.rmdir()
+
+
+def run(connection: int, _: list[Any]) -> None:
+    """Read the job, lower the limits, run its files one after another, and say so at the end."""
+    line = _OURS["rows"].Line(connection)
+    job = line.receive()
+    _OURS["confine"].confine(job["limits"], job["places"])
+    _OURS["confine"].enter(job["workspace"])
+    for row in job["files"]:
+        seconds = job["seconds"] * (1 + len(row["parts"]))
+        work = partial(run_file, _OURS["prepared"], job, row, line)
+        _OURS["rows"].in_fork(work, seconds)
+    line.send({"end": True, "threads": 0})

@@ -1,0 +1,91 @@
+"""What was found in a pair's files the last time, and what each finding depends on."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from instructor.evidence import Finding
+from instructor.report.model import write_text
+from instructor.session.mirror import Mirror
+from lab.workshop import Evidence
+
+FILE = "memory.json"
+
+
+class Memory:
+    """One pair's findings, each with the digests of the files that it has been made from.
+
+    A suite depends on what it has read, and on the names in folders that it has listed. Should it
+    only have asked whether a file is there, and do so in vain, then it is not run again when that
+    file appears; no suite of the course does that.
+    """
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        """Take up what ``write`` has written, or nothing."""
+        self.laid: Mapping[str, Any] = data.get("laid", {})
+        self._found: dict[str, Any] = dict(data.get("found", {}))
+        self._open: set[str] = set(data.get("open", ()))
+        self._reads: dict[str, Collection[str]] = {}
+
+    @classmethod
+    def of(cls, place: Path) -> "Memory":
+        """Read a pair's memory; it begins empty, and anew where it cannot be read."""
+        try:
+            return cls(json.loads((place / FILE).read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            return cls({})
+
+    def write(self, place: Path) -> None:
+        """Write it, for whichever process looks at the pair next."""
+        data = {"laid": self.laid, "found": self._found, "open": sorted(self._open)}
+        write_text(place / FILE, json.dumps(data))
+
+    def known(self, mirror: Mirror) -> dict[str, Finding]:
+        """Give the findings that depend on nothing that has changed."""
+        return {
+            name: Finding(**row["finding"])
+            for name, row in self._found.items()
+            if all(mirror.digest_of(path) == digest for path, digest in row["from"].items())
+        }
+
+    def is_open(self, item: Evidence) -> bool:
+        """Tell whether evidence was not blocked the last time, as far as that is known."""
+        return not item.needs or item.id in self._open
+
+    def is_new(self, name: str) -> bool:
+        """Tell whether nobody knows yet what this evidence depends on."""
+        return name not in self._found
+
+    def read(self, name: str, reads: Collection[str]) -> None:
+        """Note what a suite has read just now."""
+        self._reads[name] = reads
+
+    def keep(
+        self,
+        evidence: Iterable[Evidence],
+        mirror: Mirror,
+        found: Mapping[str, Finding],
+        known: Collection[str],
+    ) -> None:
+        """Keep what was found, and what is laid down; ``known`` was found before."""
+        before, self._found = self._found, {}
+        for item in evidence:
+            if item.id not in found or found[item.id].outcome in {"blocked", "error"}:
+                continue
+            if item.id in known:
+                self._found[item.id] = before[item.id]
+            elif paths := self._paths(item):
+                row = asdict(found[item.id])
+                finding = {name: row[name] for name in ("outcome", "found", "expected", "next")}
+                digests = {path: mirror.digest_of(path) for path in paths}
+                self._found[item.id] = {"finding": finding, "from": digests}
+        self._open = {name for name, finding in found.items() if finding.outcome != "blocked"}
+        self.laid = mirror.to_json()
+
+    def _paths(self, item: Evidence) -> Collection[str]:
+        """List what a finding depends on; nothing where that is not known."""
+        if item.kind == "suite":
+            return self._reads.get(item.id, ())
+        return [path for path in item.options.values() if isinstance(path, str) and "/" in path]

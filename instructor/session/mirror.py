@@ -1,0 +1,218 @@
+"""A copy of a pair's files that is brought up to date, instead of made anew, before each look.
+
+Students' code runs in the copy and may change it. The system's own times of change, which no
+program can set, tell what is still as it was laid down; the rest is laid down again.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import py_compile
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib.util import cache_from_source
+from pathlib import Path
+from typing import Any
+
+from instructor import COURSE
+from instructor.intake.landing import (
+    IGNORED_FOLDERS,
+    MAX_DEPTH,
+    MAX_FILE_BYTES,
+    MAX_FILES,
+    MAX_TOTAL_BYTES,
+)
+from instructor.submission import course_files
+from lab.workshop import Workshop
+
+# No quick evidence reads them.
+WITHOUT = frozenset({"notebooks"})
+Mark = list[int]
+
+
+@dataclass(frozen=True)
+class Laid:
+    """One file: how its source and its copy looked when it was laid down, and its digest."""
+
+    source: Mark
+    copy: Mark
+    digest: str
+
+
+class Mirror:
+    """A pair's files as they were at the last look, with the course's own over them."""
+
+    def __init__(self, root: Path, laid: Mapping[str, Any], compiled: Path) -> None:
+        """Take up a mirror; ``laid`` is what ``to_json`` gave, or nothing.
+
+        ``compiled`` is a folder of this process's for the course's own code.
+        """
+        self.root = root
+        self._compiled = compiled
+        self._laid = {name: Laid(**row) for name, row in laid.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """Give what is laid down as plain JSON values."""
+        return {name: asdict(row) for name, row in self._laid.items()}
+
+    def update(self, folder: Path, workshop: Workshop) -> None:
+        """Bring the mirror up to date with a folder."""
+        self._bring(sources(folder, course_sources(workshop, self._compiled)))
+
+    def _bring(self, wanted: Mapping[str, Path]) -> None:
+        try:
+            self._lay(wanted)
+        except OSError:
+            # Something of a student's stands in the way.
+            self._laid = {}
+            with contextlib.suppress(FileNotFoundError):
+                self.root.rename(Path(tempfile.mkdtemp(dir=self.root.parent)) / "old")
+            self._lay(wanted)
+
+    @property
+    def digest(self) -> str:
+        """Digest all files, by their names and contents."""
+        return _digest(f"{name}\0{row.digest}" for name, row in sorted(self._laid.items()))
+
+    def digest_of(self, name: str) -> str:
+        """Digest one file, or the names in a folder (which ends in a slash); "" for no file."""
+        if not name.endswith("/"):
+            return self._laid[name].digest if name in self._laid else ""
+        below = name.removeprefix("./")
+        parts = {n.removeprefix(below).split("/")[0] for n in self._laid if n.startswith(below)}
+        return _digest(sorted(parts))
+
+    def _lay(self, wanted: Mapping[str, Path]) -> None:
+        self.root.mkdir(parents=True, exist_ok=True)
+        folders = {parent.as_posix() for name in wanted for parent in Path(name).parents}
+        _clear(self.root, "", wanted, folders)
+        laid = {}
+        for name, path in wanted.items():
+            row = self._laid.get(name)
+            try:
+                source = _mark(path.lstat())
+                if not row or row.source != source or _mark_of(self.root / name) != row.copy:
+                    row = self._copy(path, source, self.root / name)
+            except OSError:
+                if not path.exists():
+                    continue  # it went away while we looked
+                raise
+            if row:
+                laid[name] = row
+        self._laid = laid
+
+    @staticmethod
+    def _copy(path: Path, source: Mark, copy: Path) -> Laid | None:
+        data = _read(path)
+        copy.unlink(missing_ok=True)
+        if data is None:
+            return None
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(data)
+        os.utime(copy, ns=(source[0], source[0]))
+        return Laid(source, _mark(copy.lstat()), hashlib.sha256(data).hexdigest())
+
+
+def sources(folder: Path, course: Mapping[str, Path]) -> dict[str, Path]:
+    """List where each file comes from: the pair's folder, within limits, or the course."""
+    taken = {name for name in course if name.endswith(".py")}
+    above = {parent.as_posix() for name in taken for parent in Path(name).parents}
+    found: dict[str, Path] = {}
+    total = 0
+    for name, path, size in _below(folder, "", 0):
+        total += size
+        if len(found) >= MAX_FILES or total > MAX_TOTAL_BYTES:
+            break
+        parents = {parent.as_posix() for parent in Path(name).parents}
+        # A folder lab/x/ would be imported in the place of lab/x.py.
+        hidden = parents & (taken | {file.removesuffix(".py") for file in taken})
+        if name not in above and not hidden:
+            found[name] = path
+    return found | dict(course)
+
+
+def course_sources(workshop: Workshop, compiled: Path) -> dict[str, Path]:
+    """List the course's own code, and what Python makes of it: no run has to do that again."""
+    return _compiled(tuple(course_files(workshop)), compiled)
+
+
+@functools.cache
+def _compiled(files: tuple[str, ...], place: Path) -> dict[str, Path]:
+    found = {file: COURSE / file for file in files}
+    for file in files:
+        name = cache_from_source(file)
+        with contextlib.suppress(py_compile.PyCompileError):
+            py_compile.compile(str(COURSE / file), str(place / name), file, doraise=True)
+            found[name] = place / name
+    return found
+
+
+def _below(folder: Path, above: str, depth: int) -> Iterator[tuple[str, Path, int]]:
+    """Yield the ordinary files that are not too large, what is graded first."""
+    try:
+        entries = sorted(
+            os.scandir(folder), key=lambda entry: (entry.is_dir() is False, entry.name)
+        )
+    except OSError:
+        return
+    for entry in entries:
+        name = f"{above}{entry.name}"
+        if entry.is_symlink() or entry.name in IGNORED_FOLDERS or name in WITHOUT:
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            hidden = not above and entry.name.startswith(".")
+            if (
+                depth < MAX_DEPTH
+                and not hidden
+                and not (folder / entry.name / "pyvenv.cfg").exists()
+            ):
+                yield from _below(Path(entry.path), f"{name}/", depth + 1)
+            continue
+        try:
+            info = entry.stat(follow_symlinks=False)
+        except OSError:
+            continue
+        if stat.S_ISREG(info.st_mode) and info.st_size <= MAX_FILE_BYTES:
+            yield name, Path(entry.path), info.st_size
+
+
+def _clear(folder: Path, above: str, wanted: Mapping[str, Path], folders: set[str]) -> None:
+    """Take away all but wanted files and their folders; no link stays, and none is followed."""
+    for entry in list(os.scandir(folder)):
+        name = f"{above}{entry.name}"
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if is_folder and name in folders:
+            _clear(Path(entry.path), f"{name}/", wanted, folders)
+        elif is_folder:
+            shutil.rmtree(entry.path)
+        elif entry.is_symlink() or name not in wanted:
+            Path(entry.path).unlink()
+
+
+def _read(path: Path) -> bytes | None:
+    """Read an ordinary file; None for anything else, and for one that has become too large."""
+    number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(number, "rb") as file:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            return None
+        data = file.read(MAX_FILE_BYTES + 1)
+    return data if len(data) <= MAX_FILE_BYTES else None
+
+
+def _mark(info: os.stat_result) -> Mark:
+    return [info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino]
+
+
+def _mark_of(path: Path) -> Mark | None:
+    try:
+        return _mark(path.lstat())
+    except OSError:
+        return None
+
+
+def _digest(parts: Any) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
