@@ -44,6 +44,7 @@ FOLDER_HELP = "A folder of submissions, or one submission; with --roster, where 
 ROSTER_HELP = "A CSV with name, source (a folder, a zip or a git address) and more; see README."
 AGAIN_HELP = "Also grade what is the same as when it was graded last."
 TIER_HELP = "Refuse to grade where the sandbox is weaker than this: landlock."
+DASK_HELP = "Grade on a cluster: its scheduler's address, tcp://HOST:8786; see README."
 WEIGHTS_HELP = "What blocks count; by default instructor/weights.toml."
 CORES = os.cpu_count() or 2
 Workers = Annotated[int, typer.Option(min=1, help="How many submissions at once.")]
@@ -89,15 +90,16 @@ def grade(  # noqa: PLR0913, PLR0917  each is an option of the command
     began: Annotated[datetime | None, typer.Option(formats=TIMES, help=BEGAN_HELP)] = None,
     again: Annotated[bool, typer.Option("--again", help=AGAIN_HELP)] = False,
     require_tier: Annotated[str | None, typer.Option(help=TIER_HELP)] = None,
+    dask: Annotated[str, typer.Option(help=DASK_HELP)] = "",
 ) -> None:
     """Grade a class block by block; exits with 0 whatever the scores."""
-    if require_tier is not None:
+    if require_tier is not None and not dask:
         expect_tier(require_tier)
     limits = (workers, cell_seconds, seconds)
     exports = tuple(dict.fromkeys(export or ()))
     pace = (history or began is not None, began.astimezone() if began else None)
     options = Options(tuple(workshop or ()), *limits, exports, weights, os.environ, *pace, roster)
-    _grade(folder, out, replace(options, again=again))
+    _grade(folder, out, replace(options, again=again, cluster=dask, tier=require_tier or ""))
 
 
 @app.command()

@@ -11,6 +11,7 @@ from pathlib import Path
 from instructor import COURSE, CourseError
 from instructor.answer_key import dump
 from instructor.attempts import Tried, best_of
+from instructor.cluster import judge_on_cluster
 from instructor.intake.bring import Intake, take_in
 from instructor.intake.landing import Remark
 from instructor.intake.roster import Attempt, Entry, local_source, read_roster
@@ -38,6 +39,8 @@ class Options:
     ``exports`` are names of ``EXPORTS``; ``weights`` is a teacher's file (without one the course's
     own); ``environment`` is what exports may read of the run's. ``history`` reads the commits too,
     with ``began`` as the start of the session where that is known; ``roster`` says who hands in.
+    ``cluster`` is the address of a dask scheduler, whose workers judge in the place of this
+    machine's; each has to have at least the ``tier``.
     """
 
     workshops: tuple[str, ...] = ()
@@ -51,6 +54,8 @@ class Options:
     began: datetime | None = None
     roster: Path | None = None
     again: bool = False
+    cluster: str = ""
+    tier: str = ""
 
 
 def grade_class(
@@ -171,7 +176,11 @@ def _judge_all(jobs: list[Job], options: Options) -> Iterator[Report]:
     wanted = Counter(job.name for job in jobs)
     order = {job: number for number, job in enumerate(jobs)}
     judged: dict[str, list[tuple[int, Tried]]] = defaultdict(list)
-    for job, report in judge_all(jobs, options.workers):
+    if options.cluster:
+        come = judge_on_cluster(jobs, options.cluster, options.tier)
+    else:
+        come = judge_all(jobs, options.workers)
+    for job, report in come:
         tried = Tried(job.label, job.source, job.folder is not None, report)
         judged[job.name].append((order[job], tried))
         if len(judged[job.name]) == wanted[job.name]:
