@@ -10,19 +10,17 @@ The model sees the transcript and the names. It gives values, and each value goe
 """
 
 import argparse
-import http.client
 import json
 import os
 import sys
-import urllib.error
-import urllib.request
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from lab.extract_claims import Claim, ExtractionError, extract_claims
 from lab.ledger_transcript import Transcript, transcript_problem
-from lab.strict_json import MAX_BYTES, NotStrictJson, load_json, parse_json, structure_problem
+from lab.model import Endpoint, ModelError, ask, message_of, parsed
+from lab.strict_json import NotStrictJson, load_json
 
 INSTRUCTIONS = (
     "Read the transcript. Answer with JSON only, no prose and no code fence: "
@@ -31,62 +29,28 @@ INSTRUCTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class Endpoint:
-    """Where the model is; ``timeout_seconds`` holds for each wait on the network."""
-
-    url: str
-    model: str
-    key: str = ""
-    timeout_seconds: float = 30.0
-
-    @classmethod
-    def from_environment(cls, environment: Mapping[str, str]) -> "Endpoint":
-        """Read the three variables; raise ``ExtractionError`` where no model is set."""
-        base = environment.get("LAB_MODEL_BASE_URL", "").rstrip("/")
-        if not base:
-            raise ExtractionError(
-                "no model is set. Set LAB_MODEL_BASE_URL, or use python -m lab.extract_claims"
-            )
-        if not base.startswith(("http://", "https://")):
-            raise ExtractionError("LAB_MODEL_BASE_URL must begin with http:// or https://")
-        name = environment.get("LAB_MODEL_NAME", "default")
-        return cls(f"{base}/chat/completions", name, environment.get("LAB_MODEL_API_KEY", ""))
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect would carry the key to somewhere that nobody named."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Follow none, so that it ends as an HTTP error."""
-
-
 def extract_with_model(transcript: Transcript, names: list[str], endpoint: Endpoint) -> list[Claim]:
     """Ask for the values of some names and ground each; raise ``ExtractionError`` otherwise."""
     problem = transcript_problem(transcript)
     if problem:
         raise ExtractionError(problem)
-    asked = {
-        "model": endpoint.model,
-        "temperature": 0,
-        "messages": [
-            {"role": "system", "content": INSTRUCTIONS},
-            {"role": "user", "content": json.dumps({"names": names, "transcript": transcript})},
-        ],
-    }
-    wanted = read_reply(_post(endpoint, asked))
+    messages = [
+        {"role": "system", "content": INSTRUCTIONS},
+        {"role": "user", "content": json.dumps({"names": names, "transcript": transcript})},
+    ]
+    with _as_extraction():
+        reply = ask(endpoint, messages)
+    wanted = read_reply(reply)
     return extract_claims(transcript, [row for row in wanted if row["name"] in names])
 
 
 def read_reply(data: bytes) -> list[dict[str, Any]]:
     """Take the proposed names and values out of a reply, or raise ``ExtractionError``."""
-    message = _message(_json(data, "the reply"))
-    if message.get("tool_calls") or message.get("function_call"):
-        raise ExtractionError("the model asked for a tool call; it may only propose values")
-    content = message.get("content")
-    if type(content) is not str:
-        raise ExtractionError("the model's message has no text; expected JSON as its content")
-    proposed = _json(content.encode("utf-8", "replace"), "the model's text")
+    with _as_extraction():
+        message = message_of(data)
+        if message.is_cut:
+            raise ModelError("the model's text was cut off", "ask for fewer names")
+        proposed = parsed(message.text.encode("utf-8", "surrogatepass"), "the model's text")
     if type(proposed) is not dict or proposed.keys() != {"claims"}:
         raise ExtractionError("the model's text must be an object with claims, and nothing else")
     rows = proposed["claims"]
@@ -97,51 +61,21 @@ def read_reply(data: bytes) -> list[dict[str, Any]]:
     return [{"name": row["name"], "value": row["value"]} for row in rows]
 
 
-def _message(reply: Any) -> dict[str, Any]:
-    """Find the one message of a reply whose model came to its own end."""
-    choices = reply.get("choices") if type(reply) is dict else None
-    choice = choices[0] if type(choices) is list and choices else None
-    message = choice.get("message") if type(choice) is dict else None
-    if type(choice) is not dict or type(message) is not dict:
-        raise ExtractionError("the reply has no choices[0].message")
-    if choice.get("finish_reason") == "length":
-        raise ExtractionError("the model's text was cut off; ask for fewer names")
-    return message
-
-
-def _json(data: bytes, what: str) -> Any:
-    try:
-        value = parse_json(data)
-    except NotStrictJson as error:
-        raise ExtractionError(f"{what} is not strict JSON: {error}") from error
-    structure = structure_problem(value)
-    if structure:
-        raise ExtractionError(f"{what} cannot be used: {structure}")
-    return value
-
-
-def _post(endpoint: Endpoint, asked: dict[str, Any]) -> bytes:
-    headers = {"Content-Type": "application/json"}
-    if endpoint.key:
-        headers["Authorization"] = f"Bearer {endpoint.key}"
-    opener = urllib.request.build_opener(_NoRedirects)
-    try:
-        request = urllib.request.Request(  # noqa: S310  the scheme is checked where it is read
-            endpoint.url, json.dumps(asked).encode(), headers, method="POST"
+def _endpoint() -> Endpoint:
+    endpoint = Endpoint.from_environment(os.environ)
+    if endpoint is None:
+        raise ExtractionError(
+            "no model is set. Set LAB_MODEL_BASE_URL, or use python -m lab.extract_claims"
         )
-        with opener.open(request, timeout=endpoint.timeout_seconds) as reply:
-            data: bytes = reply.read(MAX_BYTES + 1)
-    except urllib.error.HTTPError as error:
-        status = error.code
-        error.close()
-        advice = "wait, then ask again" if status == 429 else "look at the endpoint's log"
-        raise ExtractionError(f"the model answers with HTTP {status}: {advice}") from error
-    except TimeoutError as error:
-        limit = f"{endpoint.timeout_seconds:g} seconds"
-        raise ExtractionError(f"the model gave no answer within {limit}") from error
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        raise ExtractionError(f"the model cannot be reached, or broke off: {error}") from error
-    return data
+    return endpoint
+
+
+@contextmanager
+def _as_extraction() -> Iterator[None]:
+    try:
+        yield
+    except ModelError as error:
+        raise ExtractionError(str(error)) from None
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -153,9 +87,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="+", help="what to look for, for example ticket_id")
     options = parser.parse_args(arguments)
     try:
-        endpoint = Endpoint.from_environment(os.environ)
-        claims = extract_with_model(load_json(options.file), options.names, endpoint)
-    except (ExtractionError, NotStrictJson) as error:
+        claims = extract_with_model(load_json(options.file), options.names, _endpoint())
+    except (ExtractionError, ModelError, NotStrictJson) as error:
         print(f"no claims: {error}", file=sys.stderr)
         return 1
     print(json.dumps(claims, indent=2))

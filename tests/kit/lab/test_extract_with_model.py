@@ -4,23 +4,18 @@ import http.server
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from lab.extract_claims import ExtractionError
-from lab.extract_with_model import Endpoint, extract_with_model, main, read_reply
+from lab.extract_with_model import extract_with_model, main, read_reply
+from lab.model import Endpoint, ModelError
 from tests.kit.lab.ledgers import FIXTURES, read
+from tests.kit.lab.model_server import Serve, reply, sends
 
 NAMES = ["ticket_id", "customer_region"]
 TRANSCRIPT = read("support_transcript.json")
-Answer = Callable[[http.server.BaseHTTPRequestHandler], None]
-
-
-def reply(content: Any, **more: Any) -> bytes:
-    message = {"role": "assistant", "content": content, **more.pop("message", {})}
-    return json.dumps({"choices": [{"message": message, **more}]}).encode()
 
 
 def proposed(*rows: Any, **more: Any) -> bytes:
@@ -32,67 +27,6 @@ GOOD = proposed(
     {"name": "customer_region", "value": "EU", "tag": "retrieved", "source_pointer": "a:b"},
     {"name": "unasked", "value": 1},
 )
-
-
-class Model:
-    """A server on this machine that answers every request in one way, and keeps them."""
-
-    def __init__(self, answer: Answer) -> None:
-        requests: list[tuple[dict[str, str], Any]] = []
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                requests.append((dict(self.headers), json.loads(body)))
-                answer(self)
-
-            def log_message(self, *_: object) -> None:
-                """Say nothing."""
-
-        self.requests = requests
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
-        self._thread.start()
-
-    def endpoint(self, key: str = "", timeout_seconds: float = 10.0) -> Endpoint:
-        port = self._server.server_address[1]
-        url = f"http://127.0.0.1:{port}/v1/chat/completions"
-        return Endpoint(url, "test", key, timeout_seconds)
-
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-
-@pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Answer], Model]]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    models: list[Model] = []
-
-    def start(answer: Answer) -> Model:
-        models.append(Model(answer))
-        return models[-1]
-
-    yield start
-    for model in models:
-        model.stop()
-
-
-def sends(data: bytes, status: int = 200, length: int | None = None, **headers: str) -> Answer:
-    def answer(handler: http.server.BaseHTTPRequestHandler) -> None:
-        handler.send_response(status)
-        handler.send_header("Content-Length", str(len(data) if length is None else length))
-        for name, value in headers.items():
-            handler.send_header(name, value)
-        handler.end_headers()
-        handler.wfile.write(data)
-
-    return answer
-
-
-Serve = Callable[[Answer], Model]
 
 
 def test_a_models_values_are_grounded_here(serve: Serve) -> None:
@@ -149,7 +83,7 @@ BAD_REPLIES: dict[str, tuple[bytes, str]] = {
         "stands twice in one object",
     ),
     "a number that is none": (reply('{"claims": [{"name": "a", "value": NaN}]}'), "NaN"),
-    "half a character": (reply('{"claims": [{"name": "a", "value": "\ud800"}]}'), "cannot be used"),
+    "half a character": (reply('{"claims": [{"name": "a", "value": "\ud800"}]}'), "not UTF-8 text"),
     "thousands of levels": (reply('{"claims": ' + "[" * 60 + "]" * 60 + "}"), "cannot be used"),
 }
 
@@ -176,7 +110,12 @@ def test_one_name_proposed_twice_is_refused(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "text"), [(429, "HTTP 429: wait, then"), (500, "HTTP 500: look"), (401, "HTTP 401")]
+    ("status", "text"),
+    [
+        (429, r"HTTP 429\. .*Next: wait, then"),
+        (500, r"HTTP 500\. .*Next: look"),
+        (401, r"HTTP 401\. .*LAB_MODEL_API_KEY"),
+    ],
 )
 def test_a_refusal_of_the_server_is_named(status: int, text: str, serve: Serve) -> None:
     with pytest.raises(ExtractionError, match=text):
@@ -185,7 +124,7 @@ def test_a_refusal_of_the_server_is_named(status: int, text: str, serve: Serve) 
 
 def test_a_redirect_is_not_followed_with_the_key(serve: Serve) -> None:
     other = serve(sends(GOOD))
-    model = serve(sends(b"", 302, Location=other.endpoint().url))
+    model = serve(sends(b"", 302, Location=other.endpoint().base_url))
 
     with pytest.raises(ExtractionError, match="HTTP 302"):
         extract_with_model(TRANSCRIPT, NAMES, model.endpoint("secret"))
@@ -225,7 +164,7 @@ def test_a_server_that_never_answers_runs_into_the_limit(serve: Serve) -> None:
 def test_a_server_that_is_not_there_is_named() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1/chat/completions"
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
 
         with pytest.raises(ExtractionError, match="cannot be reached"):
             extract_with_model(TRANSCRIPT, NAMES, Endpoint(url, "test", "", 5.0))
@@ -246,14 +185,23 @@ def test_a_transcript_of_another_shape_is_sent_nowhere(serve: Serve) -> None:
 @pytest.mark.parametrize(
     ("variables", "text"),
     [
-        ({}, "no model is set"),
-        ({"LAB_MODEL_BASE_URL": ""}, "no model is set"),
-        ({"LAB_MODEL_BASE_URL": "file:///etc"}, "must begin with http"),
+        ({"LAB_MODEL_BASE_URL": "file:///etc"}, "does not begin with http"),
+        ({"LAB_MODEL_BASE_URL": "http://a", "LAB_MODEL_API_KEY": "s3cr3t\n"}, "a line break"),
+        ({"LAB_MODEL_BASE_URL": "http://a", "LAB_MODEL_API_KEY": "s3cr3t s3cr3t"}, "a blank"),
     ],
 )
-def test_without_an_address_there_is_no_model(variables: dict[str, str], text: str) -> None:
-    with pytest.raises(ExtractionError, match=text):
+def test_what_cannot_be_an_address_or_a_key_is_refused(
+    variables: dict[str, str], text: str
+) -> None:
+    with pytest.raises(ModelError, match=text) as caught:
         Endpoint.from_environment(variables)
+
+    assert "s3cr3t" not in str(caught.value)
+
+
+@pytest.mark.parametrize("variables", [{}, {"LAB_MODEL_BASE_URL": ""}])
+def test_without_an_address_there_is_no_model(variables: dict[str, str]) -> None:
+    assert Endpoint.from_environment(variables) is None
 
 
 @pytest.mark.parametrize("base", ["http://[::1", "http://[x]", "http://localhost:port", "http://"])
@@ -275,7 +223,7 @@ def test_the_address_and_the_name_come_from_the_environment() -> None:
         }
     )
 
-    assert endpoint == Endpoint("http://localhost:1/v1/chat/completions", "small", "k", 30.0)
+    assert endpoint == Endpoint("http://localhost:1/v1", "small", "k", 30.0)
 
 
 def test_the_command_says_that_it_is_off(
@@ -290,8 +238,7 @@ def test_the_command_says_that_it_is_off(
 def test_the_command_prints_grounded_claims(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    base = serve(sends(GOOD)).endpoint().url.removesuffix("/chat/completions")
-    monkeypatch.setenv("LAB_MODEL_BASE_URL", base)
+    monkeypatch.setenv("LAB_MODEL_BASE_URL", serve(sends(GOOD)).endpoint().base_url)
 
     assert main([str(FIXTURES / "support_transcript.json"), *NAMES]) == 0
     assert [row["tag"] for row in json.loads(capsys.readouterr().out)] == ["user", "assumed"]
