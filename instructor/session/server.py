@@ -185,8 +185,8 @@ class Events(Closed):
         self.set_header("Content-Type", "text/event-stream")
         room = self.site.room
         room.listeners.add(self._hear)
-        self._hear("board")
         self._hear("state")
+        self._hear("board")
         try:
             while (name := await self._news.get()) != "gone":
                 self._waiting.discard(name)

@@ -75,6 +75,7 @@ function update(row) {
   const shown = JSON.stringify(row);
   if (known.shown === shown) return;
   known.shown = shown;
+  known.name.title = row.name;
   if (row.latest) {
     const button = make("button", row.name, "open");
     button.type = "button";

@@ -36,10 +36,16 @@ def ask(session: Served, path: str, method: str = "GET", body: str = "", **heade
         connection.request(method, path, body or None, named)
         answer = connection.getresponse()
         endless = answer.headers["Content-Type"] == "text/event-stream"
-        told = b"".join(iter(answer.readline, b"\n")) if endless else answer.read()
+        told = b"".join(_first_events(session, answer)) if endless else answer.read()
         return Answer(answer.status, answer.headers, told.decode())
     finally:
         connection.close()
+
+
+def _first_events(session: Served, answer: http.client.HTTPResponse) -> Iterator[bytes]:
+    """Read what a page is told first: the state, then the board where there is one."""
+    for _ in range(2 if session.board else 1):
+        yield from iter(answer.readline, b"\n")
 
 
 def press(session: Served, path: str = "/press", do: str = "start", **headers: str) -> Answer:

@@ -1,0 +1,88 @@
+"""`instructor session` and `instructor sheet`, as they are typed."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from instructor import CourseError
+from instructor.__main__ import app
+from instructor.session.log import read_log
+from lab.workshop import WorkshopError
+from tests.kit.command import COURSE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["session", "no_such"], "there is no workshop"),
+        (["session", "plan_gate", "--start", "noon"], "as in 13:00"),
+        (["session", "plan_gate", "--class", "{}/no_such"], "is not a folder"),
+        (["session", "plan_gate", "--roster", "{}/no_such.csv"], "no_such.csv"),
+        (["session", "plan_gate", "--log", "{}"], "cannot be written"),
+        (["sheet", "no_such"], "there is no workshop"),
+        (["sheet", "plan_gate", "--start", "26:00"], "as in 13:00"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_is_served(
+    tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    done = CliRunner().invoke(app, [argument.format(tmp_path) for argument in arguments])
+
+    assert isinstance(done.exception, CourseError | WorkshopError)
+    assert said in str(done.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        log = str(tmp_path / "log.jsonl")
+        done = CliRunner().invoke(app, ["session", "plan_gate", "--port", port, "--log", log])
+
+    assert isinstance(done.exception, CourseError)
+    assert f"Port {port} cannot be used" in str(done.exception)
+
+
+def test_a_session_begins_stops_and_goes_on_with_its_log(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    arguments = ["session", "plan_gate", "--port", "0", "--log", str(log), "--class", str(tmp_path)]
+    for words in ("The log begins:", "The log goes on:"):
+        with subprocess.Popen(
+            [sys.executable, "-m", "instructor", *arguments],
+            cwd=COURSE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        ) as process:
+            assert process.stdout
+            assert process.stderr
+            said = [process.stdout.readline() for _ in range(3)]
+            assert said[0].startswith(words)
+            assert said[1].startswith("Projector: http://127.0.0.1:")
+            assert said[2].startswith("Teacher:   http://127.0.0.1:")
+            process.send_signal(signal.SIGINT)
+            rest, wrong = process.communicate(timeout=60)
+        assert (process.returncode, wrong) == (0, "")
+        assert rest == "Stopped. The same command goes on where the log ends.\n"
+        assert not (tmp_path / ".room.json").exists()
+        if words == "The log begins:":
+            with log.open("a") as file:
+                file.write(json.dumps({"at": "2026-09-05T12:00:00+00:00", "event": "start"}) + "\n")
+    assert [event.event for event in read_log(log).events] == ["start"]
+
+
+def test_a_sheet_is_written_where_it_is_wanted(tmp_path: Path) -> None:
+    out = tmp_path / "a" / "sheet.html"
+
+    done = CliRunner().invoke(app, ["sheet", "plan_gate", "--start", "9:00", "--out", str(out)])
+
+    assert (done.exit_code, done.output) == (0, f"Run sheet: {out}\n")
+    assert "09:00 to 10:20" in out.read_text(encoding="utf-8")
