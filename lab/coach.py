@@ -76,7 +76,7 @@ def check(workshop: str, block_id: str) -> Card:
         item = found.block(block_id)
     except WorkshopError as error:
         return Card("This check cannot run.", (Line(str(error), "fail"),))
-    runs: dict[str, SuiteReport] = {}
+    runs = _Runs(found, block_id)
     lines = tuple(
         line
         for evidence in found.evidence_of(block_id)
@@ -161,7 +161,7 @@ def forget() -> None:
         package.__dict__.pop(name.removeprefix("lab."), None)
 
 
-def _lines(evidence: Evidence, workshop: Workshop, runs: dict[str, SuiteReport]) -> list[Line]:
+def _lines(evidence: Evidence, workshop: Workshop, runs: "_Runs") -> list[Line]:
     """Judge a suite test by test, so that each check has a line of its own."""
     for needed in evidence.needs:
         if not _block_passes(needed, workshop, runs):
@@ -175,7 +175,7 @@ def _lines(evidence: Evidence, workshop: Workshop, runs: dict[str, SuiteReport])
                     f"Finish “{title}” first.",
                 )
             ]
-    report = _report(evidence.options["file"], runs)
+    report = runs.report(evidence.options["file"])
     if "tests" not in evidence.options:
         return [_line(evidence, evidence.title, _verdict(evidence, report))]
     titles = {test.name: test.title for test in report.tests}
@@ -194,9 +194,9 @@ def _line(evidence: Evidence, title: str, verdict: SuiteVerdict) -> Line:
     return Line(title, "fail", verdict.found, expected, advice if unreadable else evidence.next)
 
 
-def _block_passes(block_id: str, workshop: Workshop, runs: dict[str, SuiteReport]) -> bool:
+def _block_passes(block_id: str, workshop: Workshop, runs: "_Runs") -> bool:
     suites = [e for e in workshop.evidence_of(block_id) if e.kind == "suite"]
-    return all(_verdict(e, _report(e.options["file"], runs)).passed for e in suites)
+    return all(_verdict(e, runs.report(e.options["file"])).passed for e in suites)
 
 
 def _verdict(evidence: Evidence, report: SuiteReport) -> SuiteVerdict:
@@ -206,12 +206,33 @@ def _verdict(evidence: Evidence, report: SuiteReport) -> SuiteVerdict:
     return judge_own(report, evidence.options["at_least"])
 
 
-def _report(file: str, runs: dict[str, SuiteReport]) -> SuiteReport:
-    if file not in runs:
+class _Runs:
+    """The visible tests of one block and of what it builds on, each file of them run once."""
+
+    def __init__(self, workshop: Workshop, block_id: str) -> None:
+        self._evidence = _suites_up_to(block_id, workshop)
+        self._reports: dict[str, SuiteReport] = {}
+
+    def report(self, file: str) -> SuiteReport:
+        """Run the tests of a file that count here, unless that was done."""
+        if file not in self._reports:
+            self._reports[file] = self._run(file)
+        return self._reports[file]
+
+    def _run(self, file: str) -> SuiteReport:
         forget()
-        missing = SuiteReport(False, (), f"{file} is missing. Get it back: git checkout -- {file}")
-        runs[file] = run_suite(ROOT, file) if (ROOT / file).is_file() else missing
-    return runs[file]
+        if not (ROOT / file).is_file():
+            return SuiteReport(False, (), f"{file} is missing. Get it back: git checkout -- {file}")
+        asked = [e.options.get("tests") for e in self._evidence if e.options["file"] == file]
+        named = [name for names in asked if names for name in names]
+        return run_suite(ROOT, file, named if all(asked) else ())
+
+
+def _suites_up_to(block_id: str, workshop: Workshop) -> list[Evidence]:
+    """List the suites of a block, and of the blocks that it needs."""
+    own = [item for item in workshop.evidence_of(block_id) if item.kind == "suite"]
+    needed = dict.fromkeys(block for item in own for block in item.needs)
+    return own + [item for block in needed for item in _suites_up_to(block, workshop)]
 
 
 def _decide(workshop: Workshop, fixture: str, named: dict[str, str]) -> tuple[str, str]:

@@ -6,7 +6,7 @@ report and judge it the same way. pytest's exit code is never looked at: it is 0
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -67,7 +67,7 @@ class SuiteVerdict:
 def run_suite(
     root: Path,
     file: str,
-    names: Sequence[str] = (),
+    names: Collection[str] = (),
     stop_at_failure: bool = False,
     on_test: Callable[[str], None] | None = None,
     plugin: Callable[["Recorder"], object] | None = None,
@@ -77,13 +77,11 @@ def run_suite(
     ``on_test`` is told the name of each test that begins; ``plugin`` makes one more plugin of
     pytest's from what records the run.
     """
-    recorder = Recorder(root, on_test)
-    path = str(root / file)
-    paths = [f"{path}::{name}" for name in names] or [path]
+    recorder = Recorder(root, on_test, frozenset(names))
     stop = ["--maxfail=1"] if stop_at_failure else []
     with no_settings():
         pytest.main(
-            [*paths, *stop, *arguments(root)],
+            [str(root / file), *stop, *arguments(root)],
             plugins=[recorder, *([plugin(recorder)] if plugin else [])],
         )
     return recorder.report()
@@ -131,9 +129,12 @@ def judge_own(report: SuiteReport, at_least: int) -> SuiteVerdict:
 class Recorder:
     """A pytest plugin that keeps one report per test."""
 
-    def __init__(self, root: Path, on_test: Callable[[str], None] | None) -> None:
-        """Record runs below ``root``."""
+    def __init__(
+        self, root: Path, on_test: Callable[[str], None] | None, names: Collection[str]
+    ) -> None:
+        """Record runs below ``root`` of the tests with these names, or of all without any."""
         self._root = root.resolve()
+        self._names = names
         self._on_test = on_test
         self._complete = False
         self.begin()
@@ -156,6 +157,11 @@ class Recorder:
         """Tell whether a test failed."""
         return any(test.outcome == "failed" for test in self._tests.values())
 
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out what nobody asked for; a name that is not there costs only itself."""
+        if self._names:
+            items[:] = [i for i in items if _test_name(i).split("[")[0] in self._names]
+
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Say that a test begins."""
         if self._on_test:
@@ -165,7 +171,7 @@ class Recorder:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
         """Keep what a test said."""
         report = yield
-        name = item.nodeid.partition("::")[2]
+        name = _test_name(item)
         if report.when == "call" or report.outcome != "passed":
             message = describe(call.excinfo, self._root) if call.excinfo else ""
             outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
@@ -213,6 +219,10 @@ def describe(excinfo: pytest.ExceptionInfo[BaseException], root: Path) -> str:
 def cut(text: str, limit: int = MESSAGE_CHARACTERS) -> str:
     """Shorten a text to ``limit`` characters, keeping its beginning and saying what is gone."""
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} more characters)"
+
+
+def _test_name(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[2]
 
 
 def _text_of(error: BaseException) -> str:
