@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 import multiprocessing
 import os
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
@@ -64,5 +65,17 @@ class Worker:
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=prepare_worker)
             self._jobs = 1
-            self._pid = await asyncio.wrap_future(self._pool.submit(os.getpid))
+            with _without_interrupts():
+                asked = self._pool.submit(os.getpid)
+            self._pid = await asyncio.wrap_future(asked)
         return self._pool
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Keep Ctrl-C from a process that starts in here: whoever started it ends it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
