@@ -20,7 +20,7 @@ from instructor.judging import plain
 from instructor.session.crew import Worker, WorkerLost
 from instructor.session.pairs import Pair, Work, find_work, list_pairs, look_over
 from instructor.session.quick import Look, Seen, look
-from instructor.session.rows import Row
+from instructor.session.rows import Row, States
 from instructor.session.turns import Turns
 from instructor.session.watch import Watch
 from lab.workshop import Workshop
@@ -80,6 +80,7 @@ class Board:
         self._pairs: dict[str, Pair] = {}
         self._work: dict[str, Work] = {}
         self._rows: dict[str, Row] = {}
+        self._states = States()
         self._owners: dict[Path, str] = {}
         self._note = ""
         self._meet(list_pairs(*self._class, workshop))
@@ -105,8 +106,8 @@ class Board:
                 tasks.create_task(self._watch.run(self._touched))
                 tasks.create_task(self._sweep_often())
                 tasks.create_task(self._fetch_often(Path(scratch) / "fetched"))
-                for number in range(self._options.workers):
-                    tasks.create_task(self._work_off(Path(scratch) / str(number)))
+                for _ in range(self._options.workers):
+                    tasks.create_task(self._work_off(Path(scratch)))
 
     def _meet(self, pairs: list[Pair]) -> None:
         for pair in pairs:
@@ -177,7 +178,7 @@ class Board:
             found, advice = taken.finding.found, taken.finding.next
             self._show(pair.name, Seen(trouble=plain(found), advice=plain(advice)))
 
-    async def _work_off(self, place: Path) -> None:
+    async def _work_off(self, scratch: Path) -> None:
         """Look at one pair after another, in a process of this one's own."""
         worker = Worker()
         try:
@@ -187,13 +188,14 @@ class Board:
                     self._asked.clear()
                     await self._asked.wait()
                 else:
-                    await self._serve(name, worker, place)
+                    await self._serve(name, worker, scratch)
         finally:
             worker.end()
 
-    async def _serve(self, name: str, worker: Worker, place: Path) -> None:
-        work, row = self._work[name], self._rows[name]
-        job = Look(work.folder, self._workshop.id, place, row.known, self._options.seconds)
+    async def _serve(self, name: str, worker: Worker, scratch: Path) -> None:
+        work, known = self._work[name], self._states.known
+        place = scratch / f"pair-{list(self._rows).index(name)}"
+        job = Look(work.folder, self._workshop.id, place, known, self._options.seconds)
         begun = time.monotonic()
         try:
             seen = await worker.do(look, job, LOST_SECONDS)
@@ -206,7 +208,7 @@ class Board:
 
     def _show(self, name: str, seen: Seen) -> None:
         """Put what was seen into the pair's row, and tell whoever wants to know of a change."""
-        reached = self._rows[name].take(seen, self._now())
+        reached = self._rows[name].take(self._states.whole(seen), self._now())
         if reached is not None:
             change = {"pair": self._rows[name].to_json(), "reached": reached}
             for callback in list(self._callbacks):

@@ -1,5 +1,6 @@
 """What was found in a pair's files the last time, and what each finding depends on."""
 
+import contextlib
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
@@ -31,16 +32,21 @@ class Memory:
 
     @classmethod
     def of(cls, place: Path) -> "Memory":
-        """Read a pair's memory; it begins empty, and anew where it cannot be read."""
-        try:
-            return cls(json.loads((place / FILE).read_text(encoding="utf-8")))
-        except (OSError, ValueError):
-            return cls({})
+        """Read a pair's memory; where there is none, begin with what was found in another's files.
+
+        What a finding depends on is named by content, so it is as true of one pair as of another.
+        """
+        for path in (place / FILE, place.parent / FILE):
+            with contextlib.suppress(OSError, ValueError):
+                return cls(json.loads(path.read_text(encoding="utf-8")))
+        return cls({})
 
     def write(self, place: Path) -> None:
         """Write it, for whichever process looks at the pair next."""
         data = {"laid": self.laid, "found": self._found, "open": sorted(self._open)}
         write_text(place / FILE, json.dumps(data))
+        if not (place.parent / FILE).exists():
+            write_text(place.parent / FILE, json.dumps({**data, "laid": {}}))
 
     def known(self, mirror: Mirror) -> dict[str, Finding]:
         """Give the findings that depend on nothing that has changed."""

@@ -6,16 +6,39 @@ from typing import Any
 
 from instructor.session.quick import Seen
 
-# Whoever takes a change back is not judged anew; further back nobody goes.
-STATES_KEPT = 8
+# Files that were seen before are not judged anew: a fresh workspace's, or a change taken back.
+STATES_KEPT = 100
 
 
 # Saved again while it was looked at.
 NOTHING = Seen()
 
 
+class States:
+    """What was found in files that were seen lately, whoever they belong to."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._found: dict[str, Seen] = {}
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Give the digests of files whose outcomes are known."""
+        return tuple(self._found)
+
+    def whole(self, seen: Seen) -> Seen:
+        """Complete what was seen with what is known of its files, or remember it."""
+        if not seen.digest:
+            return seen
+        state = self._found.pop(seen.digest, seen)
+        self._found[seen.digest] = state
+        while len(self._found) > STATES_KEPT:
+            del self._found[next(iter(self._found))]
+        return state
+
+
 class Row:
-    """What the board shows of one pair, and what it remembers of it."""
+    """What the board shows of one pair."""
 
     def __init__(self, name: str, blocks: Sequence[str], at: datetime) -> None:
         """Begin with nothing seen."""
@@ -24,17 +47,10 @@ class Row:
         self._latest: Mapping[str, str] | None = None
         self._updated = at
         self._reached: set[str] = set()
-        self._states: dict[str, Seen] = {}
         self._shown: Seen | None = None
-
-    @property
-    def known(self) -> tuple[str, ...]:
-        """Give the digests of files whose outcomes are known."""
-        return tuple(self._states)
 
     def take(self, seen: Seen, at: datetime) -> list[str] | None:
         """Take what was seen; give the blocks reached for the first time, None for no change."""
-        seen = self._remembered(seen)
         if seen in (self._shown, NOTHING):
             return None
         self._shown, self._updated = seen, at
@@ -58,16 +74,6 @@ class Row:
             "latest": dict(self._latest) if self._latest else None,
             "updated": self._updated.isoformat(),
         }
-
-    def _remembered(self, seen: Seen) -> Seen:
-        """Find the outcomes of files that are known, and remember those of others."""
-        if not seen.digest:
-            return seen
-        state = self._states.pop(seen.digest, seen)
-        self._states[seen.digest] = state
-        while len(self._states) > STATES_KEPT:
-            del self._states[next(iter(self._states))]
-        return state
 
     def _outcomes(self, seen: Seen) -> Mapping[str, str]:
         if not seen.trouble:

@@ -13,7 +13,7 @@ import pytest
 from instructor import CourseError
 from instructor.session.board import Board, BoardOptions
 from instructor.session.quick import Seen
-from instructor.session.rows import STATES_KEPT, Row
+from instructor.session.rows import STATES_KEPT, Row, States
 from instructor.session.turns import Turns
 from lab.workshop import Workshop
 
@@ -92,20 +92,34 @@ def test_a_block_counts_as_reached_once_and_goes_red_again(row: Row) -> None:
     assert row.to_json()["cells"]["two"]["since"] == at[1].isoformat()
 
 
-def test_files_that_are_known_show_what_was_found_in_them(row: Row) -> None:
+def test_files_that_were_seen_before_show_what_was_found_in_them(row: Row) -> None:
+    states = States()
+    first, second = seen("a", one="pass"), seen("b")
+    assert [states.whole(own) for own in (first, second)] == [first, second]
+    row.take(second, BEGAN)
+
+    assert states.whole(Seen("a")) == first
+    assert row.take(first, BEGAN) == ["one"]
+    assert row.take(first, BEGAN) is None
+
+
+def test_a_row_stays_as_it_was_where_files_changed_while_they_were_looked_at(row: Row) -> None:
     row.take(seen("a", one="pass"), BEGAN)
-    row.take(seen("b"), BEGAN)
 
-    assert row.take(Seen("a"), BEGAN) == []
+    assert row.take(Seen(), BEGAN) is None
     assert row.to_json()["cells"]["one"]["outcome"] == "pass"
-    assert row.take(Seen("a"), BEGAN) is None
 
 
-def test_a_row_remembers_a_few_states(row: Row) -> None:
+def test_only_the_states_seen_last_are_remembered() -> None:
+    states = States()
     for number in range(STATES_KEPT + 3):
-        row.take(seen(str(number)), BEGAN)
+        states.whole(seen(str(number)))
+    states.whole(Seen("3"))
+    states.whole(seen("new"))
 
-    assert row.known == tuple(str(number) for number in range(3, STATES_KEPT + 3))
+    assert "3" in states.known
+    assert "4" not in states.known
+    assert len(states.known) == STATES_KEPT
 
 
 @pytest.mark.parametrize(("missing", "outcome"), [(True, "none"), (False, "error")])
