@@ -29,20 +29,18 @@ def run_parts(
 ) -> dict[str, Ran]:
     """Run suites in the snapshot itself, by the id of their evidence.
 
-    Those of one file run one after another in one process, unless one of them is to run ``apart``
-    and tell what it alone has read. One that does not come to its end is left out, and so is one
+    Those of one file run one after another in one process, but for those that are to run ``apart``
+    and tell what each alone has read. One that does not come to its end is left out, and so is one
     whose file is not there. Whoever reads the snapshot afterwards has to see that it is still what
     it was.
     """
     files: dict[str, list[Message]] = {}
     for item in suites:
         if (bench.snapshot / item.options["file"]).is_file():
-            part = {"id": item.id, "tests": item.options.get("tests", [])}
+            tests = item.options.get("tests", [])
+            part = {"id": item.id, "tests": tests, "apart": item.id in apart}
             files.setdefault(item.options["file"], []).append(part)
-    rows = [
-        {"file": file, "parts": parts, "together": not any(part["id"] in apart for part in parts)}
-        for file, parts in files.items()
-    ]
+    rows = [{"file": file, "parts": parts} for file, parts in files.items()]
     if not rows:
         return {}
     wanted = {part["id"] for parts in files.values() for part in parts}

@@ -3,13 +3,13 @@
 Setting pytest up takes longer than most tests do, so the fork server of this kind does it once,
 and every job is a fork of that. A file is imported once for all of its parts; each part runs in a
 fork of its own, so none can disturb another, and says which files of the workspace it has read.
-Or they run together, which is quicker; then what one has read counts for all.
+Or they run together, which is quicker, and tells less well what each has read.
 """
 
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -75,9 +75,10 @@ class Reads:
         self._paths: set[str] = set()
         sys.addaudithook(self._hear)
 
-    def __iter__(self) -> Iterator[str]:
-        """Give the paths, relative to the workspace; a folder's ends in a slash."""
-        return iter(sorted(path.removeprefix(self._root) or "./" for path in self._paths))
+    def take(self) -> set[str]:
+        """Give the paths since the last time, relative to the workspace; a folder's ends in "/"."""
+        taken, self._paths = self._paths, set()
+        return {path.removeprefix(self._root) or "./" for path in taken}
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event in {"open", "os.listdir", "os.scandir"} and arguments:
@@ -90,32 +91,32 @@ class Reads:
 
 
 def run_file(prepared: Prepared, job: dict[str, Any], row: dict[str, Any], line: Any) -> None:
-    """Import one file, then run each of its parts in a fork, or all of them here."""
+    """Import one file, run some of its parts each in a fork, and all the others here."""
     root = Path(job["workspace"])
     reads = Reads(root)
     prepared.collect(root, row["file"])
+    imported = reads.take()
+    together = [part for part in row["parts"] if not part["apart"]]
     for part in row["parts"]:
-        work = partial(run_part, prepared, part, line)
-        if row["together"]:
-            work()
-        else:
-            alone = partial(and_say, work, [part["id"]], reads, line)
-            _OURS["rows"].in_fork(alone, job["seconds"])
-    if row["together"]:
-        and_say(lambda: None, [part["id"] for part in row["parts"]], reads, line)
+        if part["apart"]:
+            work = partial(run_and_say, prepared, [part], (reads, imported), line)
+            _OURS["rows"].in_fork(work, job["seconds"])
+    run_and_say(prepared, together, (reads, imported), line)
 
 
-def run_part(prepared: Prepared, part: dict[str, Any], line: Any) -> None:
-    """Run some tests in this process and send what they said."""
-    report = prepared.run(part["tests"])
-    line.send({"id": part["id"], "report": report.to_json()})
+def run_and_say(
+    prepared: Prepared, parts: list[dict[str, Any]], heard: tuple[Reads, set[str]], line: Any
+) -> None:
+    """Run parts in this process; say of each what its tests said, and what it has read.
 
-
-def and_say(work: Callable[[], None], names: list[str], reads: Reads, line: Any) -> None:
-    """Do something, and say of some parts that they came to their end, and what was read."""
-    work()
-    for name in names:
-        line.send({"id": name, "reads": list(reads)})
+    Code is imported once, so what one part has imported counts for all that come after it.
+    """
+    reads, common = heard
+    for part in parts:
+        report = prepared.run(part["tests"])
+        own = reads.take()
+        line.send({"id": part["id"], "report": report.to_json(), "reads": sorted(own | common)})
+        common |= {path for path in own if path.endswith((".py", ".pyc", "/"))}
 
 
 def preload(load_script: Callable[[Path, str], Any]) -> None:

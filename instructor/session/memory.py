@@ -29,6 +29,7 @@ class Memory:
         self._found: dict[str, Any] = dict(data.get("found", {}))
         self._open: set[str] = set(data.get("open", ()))
         self._reads: dict[str, Collection[str]] = {}
+        self._grew = False
 
     @classmethod
     def of(cls, place: Path) -> "Memory":
@@ -45,7 +46,7 @@ class Memory:
         """Write it, for whichever process looks at the pair next."""
         data = {"laid": self.laid, "found": self._found, "open": sorted(self._open)}
         write_text(place / FILE, json.dumps(data))
-        if not (place.parent / FILE).exists():
+        if self._grew:
             write_text(place.parent / FILE, json.dumps({**data, "laid": {}}))
 
     def known(self, mirror: Mirror) -> dict[str, Finding]:
@@ -65,8 +66,9 @@ class Memory:
         return name not in self._found
 
     def read(self, name: str, reads: Collection[str]) -> None:
-        """Note what a suite has read just now."""
-        self._reads[name] = reads
+        """Note what a suite has read just now; another may have read for it what it did before."""
+        before = self._found[name]["from"] if name in self._found else {}
+        self._reads[name] = {*reads, *before}
 
     def keep(
         self,
@@ -76,17 +78,17 @@ class Memory:
         known: Collection[str],
     ) -> None:
         """Keep what was found, and what is laid down; ``known`` was found before."""
-        before, self._found = self._found, {}
+        before = set(self._found)
         for item in evidence:
-            if item.id not in found or found[item.id].outcome in {"blocked", "error"}:
+            finding = None if item.id in known else found.get(item.id)
+            if finding is None or finding.outcome in {"blocked", "error"}:
                 continue
-            if item.id in known:
-                self._found[item.id] = before[item.id]
-            elif paths := self._paths(item):
-                row = asdict(found[item.id])
-                finding = {name: row[name] for name in ("outcome", "found", "expected", "next")}
+            if paths := self._paths(item):
+                row = asdict(finding)
+                said = {name: row[name] for name in ("outcome", "found", "expected", "next")}
                 digests = {path: mirror.digest_of(path) for path in paths}
-                self._found[item.id] = {"finding": finding, "from": digests}
+                self._found[item.id] = {"finding": said, "from": digests}
+        self._grew = not before.issuperset(self._found)
         self._open = {name for name, finding in found.items() if finding.outcome != "blocked"}
         self.laid = mirror.to_json()
 

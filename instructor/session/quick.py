@@ -25,7 +25,10 @@ from instructor.session.mirror import Mirror
 from instructor.session.pairs import look_over
 from instructor.submission import holds
 from lab.suite import cut
-from lab.workshop import Workshop, load_workshop
+from lab.workshop import Evidence, Workshop, load_workshop
+
+# Of a suite that has not run yet.
+PENDING = Finding("pending", "")
 
 
 @dataclass(frozen=True)
@@ -89,32 +92,44 @@ def _look(job: Look) -> Seen:
         return Seen(digest)
     bench = Bench(workshop, answers, mirror.root, job.place, job.seconds)
     known = memory.known(mirror)
-    ran = _run_suites(bench, memory, known)
-    # The suites ran in the mirror, and may have changed what is still to be judged.
+    found = _judge(bench, memory, known)
+    # Students' code ran in the mirror; what was found is worth nothing if it is another one now.
     mirror.update(job.folder, workshop)
     if mirror.digest != digest:
-        return Seen()  # saved while we looked; whoever told us of the first save tells us of this
-    found = judge_evidence(workshop, bench, QUICK, {**known, **ran})
+        return Seen()  # saved meanwhile; whoever told us of the first save tells us of this one
     memory.keep(workshop.evidence, mirror, found, known)
     memory.write(job.place)
     return _seen(digest, workshop, found)
 
 
-def _run_suites(bench: Bench, memory: Memory, known: Mapping[str, Finding]) -> dict[str, Finding]:
-    """Run the suites that what was saved may have changed, in one child."""
-    todo = [
-        item
-        for item in bench.workshop.evidence
-        if item.kind == "suite" and item.id not in known and memory.is_open(item)
-    ]
+def _judge(bench: Bench, memory: Memory, known: Mapping[str, Finding]) -> dict[str, Finding]:
+    """Judge what is not known: files before any student's code has run, then suites."""
+    quick = [item for item in bench.workshop.evidence if item.kind in QUICK]
+    new = [item for item in quick if item.id not in known]
+    found = {**known, **{item.id: judge_one(item, bench) for item in new if item.kind != "suite"}}
+    waiting = [item for item in new if item.kind == "suite"]
+    while waiting:
+        pending = {item.id: PENDING for item in waiting}
+        guess = judge_evidence(bench.workshop, bench, QUICK, {**pending, **found})
+        # What was not blocked the last time is most often not blocked now.
+        todo = [i for i in waiting if guess[i.id] is PENDING or memory.is_open(i)]
+        if not todo:
+            break
+        found |= _run_suites(bench, memory, todo)
+        waiting = [item for item in waiting if item.id not in found]
+    return judge_evidence(bench.workshop, bench, QUICK, found)
+
+
+def _run_suites(bench: Bench, memory: Memory, todo: list[Evidence]) -> dict[str, Finding]:
+    """Run suites in one child; one that does not come to its end there gets a run of its own."""
     ran = run_parts(bench, todo, {item.id for item in todo if memory.is_new(item.id)})
     found = {}
     for item in todo:
+        bench.suites.clear()
         if item.id in ran:
             bench.suites[item.options["file"]] = ran[item.id].said
-            found[item.id] = judge_one(item, bench)
             memory.read(item.id, ran[item.id].reads)
-    bench.suites.clear()
+        found[item.id] = judge_one(item, bench)
     return found
 
 
