@@ -45,13 +45,19 @@ def session(  # noqa: PLR0913, PLR0917  each is an option of the command
     path = log or choose_log(LOGS, workshop, now.strftime("%Y-%m-%d"))
     with open_journal(path, plan, now) as journal:
         said = "goes on" if journal.events else "begins"
-        typer.echo(f"The log {said}: {path}")
+        typer.echo(f"The log {said}: {_from_here(path)}")
         room = Room(journal, _now)
         options = Options(port, lan, names, folder)
         try:
             asyncio.run(serve(room, read_secret(path), options, board, typer.echo))
         except KeyboardInterrupt:
             typer.echo("Stopped. The same command goes on where the log ends.")
+
+
+def _from_here(path: Path) -> Path:
+    """Give a path as somebody in this folder would write it."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _now() -> datetime:

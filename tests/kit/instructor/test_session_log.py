@@ -161,6 +161,22 @@ def test_an_outcome_is_written_once_for_each_pair_and_block(tmp_path: Path) -> N
     assert [(e.pair, e.block) for e in read_log(path).events] == [("pair_7", "talk")]
 
 
+def test_sixty_pairs_who_save_at_once_are_told_of_once(tmp_path: Path) -> None:
+    told: list[str] = []
+    with open_journal(tmp_path / "log.jsonl", PLAN, NOON) as journal:
+        room = Room(journal, lambda: NOON, lambda: 0.0)
+        room.tick()
+        room.listeners.add(told.append)
+
+        for number in range(60):
+            room.board_changed({"pair": {"name": f"pair_{number}"}, "reached": ["talk"]})
+        room.tick()
+        room.tick()
+
+        assert told == ["board"]
+        assert len(journal.events) == 60
+
+
 def test_the_log_of_the_day_is_gone_on_with_until_it_has_ended(tmp_path: Path) -> None:
     def chosen() -> str:
         return choose_log(tmp_path, "toy", "2026-09-05").name
