@@ -4,6 +4,7 @@ Both files stand in ``notebooks/<workshop>/`` and go into every workspace, so th
 terminal and the grader read the same minutes and the same checks.
 """
 
+import functools
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -177,10 +178,16 @@ def load_workshop(root: Path, workshop_id: str) -> Workshop:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return _parsed(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         name = f"notebooks/{path.parent.name}/{path.name}"
         raise WorkshopError(f"{name} cannot be read: {error}") from error
+
+
+@functools.lru_cache(maxsize=16)
+def _parsed(text: str) -> dict[str, Any]:
+    """Parse a file once as long as it stays the same: a notebook reads it for every cell."""
+    return tomllib.loads(text)
 
 
 def _build(workshop_id: str, timing: dict[str, Any], work: dict[str, Any]) -> Workshop:

@@ -22,6 +22,7 @@ from instructor.evidence.notebook_file import code_cells
 from instructor.sandbox import Limits
 from instructor.sandbox.places import places
 from instructor.sandbox.process import MIB, clean_environment
+from instructor.sandbox.prompt_client import PromptClient
 from instructor.sandbox.strays import end_strays, names_beside, running_below
 from lab.suite import cut
 
@@ -161,6 +162,7 @@ def _manager(workspace: Path, scratch: Path, sockets: Path, bench: Bench) -> Asy
         connection_file=str(sockets / "kernel.json"), transport="ipc", ip=str(sockets / "s")
     )
     held = {"limits": limits.for_child(), "places": places([workspace, scratch, sockets])}
+    manager.client_factory = PromptClient
     arguments = [json.dumps(held), str(workspace), "-f", "{connection_file}"]
     manager._kernel_spec = KernelSpec(
         argv=[*arguments, "--HistoryManager.enabled=False"],
