@@ -30,7 +30,7 @@ class PromptClient(AsyncKernelClient):
             raise RuntimeError(f"Kernel didn't respond in {timeout} seconds") from error
 
     async def _is_ready(self) -> bool:
-        """Ask once. What it says before its other channel is connected is lost, so ask anew then."""
+        """Ask once; what it says before its other channel is connected is lost."""
         asked = self.kernel_info()
         try:
             info = await self._message(self.shell_channel, asked)
