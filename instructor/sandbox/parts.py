@@ -28,7 +28,7 @@ class Prepared:
 
     def __init__(self, suite: Any, folder: Path) -> None:
         """Set it up as ``suite.run_suite`` does."""
-        self.recorder = suite.Recorder(folder, None)
+        self.recorder = suite.Recorder(folder, None, ())
         self._broken = False
         with suite.no_settings():
             config = _prepareconfig(suite.arguments(folder), [self.recorder])
@@ -53,7 +53,7 @@ class Prepared:
     def run(self, names: list[str]) -> Any:
         """Run the tests of these names, or all; give the report."""
         every = [] if self._broken else self.session.items
-        items = [item for item in every if not names or item.name.split("[")[0] in names]
+        items = [item for item in every if not names or _name(item) in names]
         complete = bool(items)
         if complete:
             self.recorder.begin()
@@ -64,6 +64,11 @@ class Prepared:
             complete = False
             self.recorder.give_up("the run was interrupted")
         return self.recorder.report(complete=complete)
+
+
+def _name(item: pytest.Item) -> str:
+    """Give a test's name without its parameters."""
+    return item.nodeid.partition("::")[2].split("[")[0]
 
 
 class Reads:
