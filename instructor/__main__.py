@@ -28,7 +28,7 @@ from instructor.progress import shown  # noqa: E402
 from instructor.release import read_pairs, release_many  # noqa: E402
 from instructor.report.board import print_board  # noqa: E402
 from instructor.report.exports import EXPORTS, FOLDER  # noqa: E402
-from instructor.sandbox.places import expect_tier  # noqa: E402
+from instructor.sandbox.tiers import expect_tier  # noqa: E402
 from instructor.submission import skipped  # noqa: E402
 from lab.workshop import WorkshopError, load_workshop  # noqa: E402
 
@@ -43,12 +43,13 @@ TIMES = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S%z"]
 FOLDER_HELP = "A folder of submissions, or one submission; with --roster, where its paths start."
 ROSTER_HELP = "A CSV with name, source (a folder, a zip or a git address) and more; see README."
 AGAIN_HELP = "Also grade what is the same as when it was graded last."
-TIER_HELP = "Refuse to grade where the sandbox is weaker than this: landlock."
+TIER_HELP = "Run students' code in this tier or a better one: A, B, or C (limits only)."
 DASK_HELP = "Grade on a cluster: its scheduler's address, tcp://HOST:8786; see README."
 WEIGHTS_HELP = "What blocks count; by default instructor/weights.toml."
 CORES = os.cpu_count() or 2
 Workers = Annotated[int, typer.Option(min=1, help="How many submissions at once.")]
 Pairs = Annotated[list[str] | None, typer.Option(help="Only this sample pair; repeatable.")]
+Tier = Annotated[str, typer.Option(help=TIER_HELP)]
 Seconds = Annotated[
     float, typer.Option(min=0.1, help="CPU time of one run of tests; a hidden input gets a fifth.")
 ]
@@ -89,17 +90,17 @@ def grade(  # noqa: PLR0913, PLR0917  each is an option of the command
     history: Annotated[bool, typer.Option("--history", help=HISTORY_HELP)] = False,
     began: Annotated[datetime | None, typer.Option(formats=TIMES, help=BEGAN_HELP)] = None,
     again: Annotated[bool, typer.Option("--again", help=AGAIN_HELP)] = False,
-    require_tier: Annotated[str | None, typer.Option(help=TIER_HELP)] = None,
+    require_tier: Tier = "B",
     dask: Annotated[str, typer.Option(help=DASK_HELP)] = "",
 ) -> None:
     """Grade a class block by block; exits with 0 whatever the scores."""
-    if require_tier is not None and not dask:
+    if not dask:
         expect_tier(require_tier)
     limits = (workers, cell_seconds, seconds)
     exports = tuple(dict.fromkeys(export or ()))
     pace = (history or began is not None, began.astimezone() if began else None)
     options = Options(tuple(workshop or ()), *limits, exports, weights, os.environ, *pace, roster)
-    _grade(folder, out, replace(options, again=again, cluster=dask, tier=require_tier or ""))
+    _grade(folder, out, replace(options, again=again, cluster=dask, tier=require_tier))
 
 
 @app.command()
@@ -109,8 +110,10 @@ def demo(
     ),
     pair: Pairs = None,
     workers: Workers = CORES,
+    require_tier: Tier = "B",
 ) -> None:
     """Build a sample class, grade it, and say where to look."""
+    expect_tier(require_tier)
     folder = build_demo(to, datetime.now(UTC), pair or ())
     number = len(list(folder.iterdir()))
     console.print(
@@ -129,8 +132,11 @@ def check(
         Path | None, typer.Option(help="A free folder for what is graded, and its reports.")
     ] = None,
     pair: Pairs = None,
+    require_tier: Tier = "B",
 ) -> None:
     """Prove that timing plans, notebooks, fixtures, cases and release agree."""
+    if not quick:
+        expect_tier(require_tier)
     if keep and keep.exists():
         raise CourseError(f"{keep} is there already. Give --keep a name that is free.")
     found = 0

@@ -103,7 +103,7 @@ def _check_versions(wanted: dict[str, str]) -> None:
 
 
 def _check_tier(wanted: str) -> None:
-    from instructor.sandbox.places import expect_tier
+    from instructor.sandbox.tiers import expect_tier
 
     if wanted:
         expect_tier(wanted)

@@ -24,6 +24,7 @@ from instructor.report.model import (
     block_outcome,
 )
 from instructor.sandbox import tier
+from instructor.sandbox.places import work_below
 from instructor.submission import take_snapshot
 from lab.suite import cut
 from lab.workshop import Evidence, Workshop
@@ -62,6 +63,7 @@ def judge_submission(job: Job) -> Report:
     """Snapshot a submission and judge all evidence of its workshops, unless that is known."""
     if job.folder is None:
         return _settled(job, job.finding or Finding("error", "There is nothing to judge."))
+    work_below(job.scratch)
     place = Path(tempfile.mkdtemp(dir=job.scratch))
     try:
         snapshot = snapshot_of(job, place)

@@ -21,6 +21,7 @@ from instructor.judging import Job, failed_report, judge_submission
 from instructor.report.model import Report, report_from_json
 from instructor.sandbox.confine import die_with_parent, leave_out_slow_formats
 from instructor.sandbox.strays import adopt_orphans, end_strays, running_below
+from instructor.sandbox.tiers import settle, tier_in_force
 
 # What libraries leak in a worker must not pile up.
 SUBMISSIONS_A_WORKER = 50
@@ -118,6 +119,7 @@ def open_pool(workers: int) -> Iterator[Executor]:
         workers,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=prepare_worker,
+        initargs=(tier_in_force(),),
     )
     with ending(pool):
         yield pool
@@ -136,8 +138,13 @@ def ending(pool: Executor) -> Iterator[Executor]:
         raise
 
 
-def prepare_worker() -> None:
-    """Prepare a worker process of this machine's pool: it ends when the grader does."""
+def prepare_worker(tier: str = "") -> None:
+    """Prepare a worker process of this machine's pool: it ends when the grader does.
+
+    ``tier`` is what the process that opens the pool has established, if it has.
+    """
+    if tier:
+        settle(tier)
     # Ctrl-C goes to every process of a terminal; the main one decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()

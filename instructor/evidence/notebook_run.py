@@ -1,8 +1,11 @@
 """Run a notebook's cells in a limited kernel, and keep what each showed and how long it took."""
 
 import atexit
+import contextlib
+import functools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -20,9 +23,10 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from instructor.evidence.bench import Bench
 from instructor.evidence.notebook_file import code_cells
 from instructor.sandbox import Limits
-from instructor.sandbox.places import places
+from instructor.sandbox.places import places, shown_to, work_below
 from instructor.sandbox.process import MIB, clean_environment
 from instructor.sandbox.prompt_client import PromptClient
+from instructor.sandbox.quota import Quota, watched
 from instructor.sandbox.strays import end_strays, names_beside, running_below
 from lab.suite import cut
 
@@ -45,6 +49,7 @@ class Trace:
     ended: dict[int, float] = field(default_factory=dict)
     done: set[int] = field(default_factory=set)
     kernel: int = 0
+    too_much: str = ""
     survivors: tuple[str, ...] = ()
 
     def begin(self, cell: Any, cell_index: int) -> None:
@@ -61,6 +66,13 @@ class Trace:
     def note_kernel(self, manager: AsyncKernelManager) -> None:
         """Note the kernel's process; it may still be there when the last cell is done."""
         self.kernel = getattr(manager.provisioner, "pid", 0) or 0
+
+    def end_kernel(self, problem: str) -> None:
+        """End the kernel, because of what it has put on the disk."""
+        self.too_much = problem
+        if self.kernel:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.kernel, signal.SIGKILL)
 
     def stop(self) -> None:
         """Note that nothing runs any more."""
@@ -84,7 +96,7 @@ class LimitedClient(NotebookClient):
         if self._received > self.output_limit:
             # An error here would let the cell print on until its time is up.
             self.flooded = True
-            os.kill(getattr(self.km, "provisioner").pid, signal.SIGKILL)  # noqa: B009  untyped there
+            getattr(self.km, "provisioner").process.kill()  # noqa: B009  untyped there
             return None
         return super().process_message(msg, cell, cell_index)
 
@@ -112,8 +124,11 @@ def _execute(notebook: Any, file: str, bench: Bench, trace: Trace) -> str:
     short = len(str(bench.scratch)) < LONGEST_PLACE_FOR_SOCKETS
     with (
         bench.copy() as (workspace, scratch),
-        tempfile.TemporaryDirectory(prefix="k", dir=bench.scratch if short else None) as sockets,
+        tempfile.TemporaryDirectory(
+            prefix="k", dir=bench.scratch if short else _short()
+        ) as sockets,
     ):
+        quota = Quota([workspace, scratch, Path(sockets)], lambda: trace.kernel)
         manager = _manager(workspace, scratch, Path(sockets), bench)
         client = LimitedClient(
             notebook,
@@ -130,13 +145,16 @@ def _execute(notebook: Any, file: str, bench: Bench, trace: Trace) -> str:
             resources={"metadata": {"path": str((workspace / file).parent)}},
         )
         try:
-            client.execute(
-                env=clean_environment(scratch),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+            with watched(quota, trace.end_kernel):
+                client.execute(
+                    env=clean_environment(scratch),
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
         except STOPPED as error:
             cell = cell_name(notebook, max(trace.begun, default=0))
+            if trace.too_much:
+                return f"{cell} {trace.too_much.removeprefix('it ')}"
             if client.flooded:
                 return f"{cell} sends more than {client.output_limit // MIB} MiB of output"
             return f"{cell} {_what_stopped(error, bench)}"
@@ -144,6 +162,15 @@ def _execute(notebook: Any, file: str, bench: Bench, trace: Trace) -> str:
             # nbclient would keep every client for the end of this process.
             atexit.unregister(client._cleanup_kernel)
     return bench.shown(_hidden_errors(notebook))
+
+
+@functools.cache
+def _short() -> Path:
+    """Make a folder with a short path, for the sockets of all kernels of this process."""
+    folder = Path(tempfile.mkdtemp(prefix="k"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    work_below(folder)
+    return folder
 
 
 def _what_stopped(error: Exception, bench: Bench) -> str:
@@ -161,8 +188,9 @@ def _manager(workspace: Path, scratch: Path, sockets: Path, bench: Bench) -> Asy
     manager = AsyncKernelManager(
         connection_file=str(sockets / "kernel.json"), transport="ipc", ip=str(sockets / "s")
     )
-    held = {"limits": limits.for_child(), "places": places([workspace, scratch, sockets])}
     manager.client_factory = PromptClient
+    folders = [workspace, scratch, sockets]
+    held = {"limits": limits.for_child(), "places": places(folders), "shown": shown_to(folders)}
     arguments = [json.dumps(held), str(workspace), "-f", "{connection_file}"]
     manager._kernel_spec = KernelSpec(
         argv=[*arguments, "--HistoryManager.enabled=False"],

@@ -19,6 +19,7 @@ from instructor.report.points import number_text, points_of
 from instructor.report.tables import csv_text
 from instructor.report.totals import common_problems, outliers, totals
 from instructor.report.weights import EQUAL, Weights
+from instructor.sandbox.tiers import WORDS as HELD
 from lab.workshop import Workshop
 
 MARKS = {"pass": "✓", "fail": "✗", "blocked": "…", "error": "!"}
@@ -63,6 +64,7 @@ def write_class_pages(
     links = {name: f"{quote(folder)}/feedback.html" for name, folder in folders.items()}
     page = _template("index.html").render(
         reports=reports,
+        held=[HELD[tier] for tier in sorted({report.sandbox for report in reports})],
         workshops=workshops,
         links=links,
         common=common_problems(reports),

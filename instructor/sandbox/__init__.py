@@ -4,7 +4,7 @@ Nothing in here knows an expected answer. The child is limited in time, memory, 
 size, and held to its own files where the system can do that (see README).
 """
 
-from instructor.sandbox.places import tier
 from instructor.sandbox.process import ChildRun, Limits, run_child
+from instructor.sandbox.tiers import tier
 
 __all__ = ["ChildRun", "Limits", "run_child", "tier"]

@@ -7,6 +7,7 @@ JSON lines. It holds inputs, never answers.
 import base64
 import importlib
 import json
+import sys
 import tempfile
 import traceback
 import types
@@ -164,7 +165,8 @@ JOBS = {
 
 def preload(load_script: Callable[[Path, str], Any]) -> None:
     """Import our own modules, once for all jobs."""
-    for name in ("confine", "rows", "rounds", "stand_in", "commits", "suite", "replay"):
+    _OURS["confine"] = sys.modules["_courseware_confine"]
+    for name in ("rows", "rounds", "stand_in", "commits", "suite", "replay"):
         place = LAB if name in {"suite", "replay"} else HERE
         _OURS[name] = load_script(place / f"{name}.py", f"_courseware_{name}")
     warm_up(_OURS["suite"])

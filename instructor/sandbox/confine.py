@@ -4,33 +4,85 @@ The limits are set by our own code inside the child, before the student's code i
 function between fork and exec would not be safe in a process that has threads.
 """
 
+import ctypes
 import os
 import resource
+import struct
 import sys
 from pathlib import Path
+from typing import Any
 
 KIT = Path(__file__).resolve().parents[2]
+# Root reads files that are not its own by these two; which files, is what Landlock decides.
+_KEPT_CAPABILITIES = 1 << 1 | 1 << 2
+_CAPABILITIES_VERSION = 0x20080522
+_FILTERS: dict[str, Any] = {}
 
 
-def confine(limits: dict[str, int], places: dict[str, list[str]] | None) -> None:
-    """Lower this process's limits, and hold it to some places where the system can do that.
+def prepare() -> None:
+    """Make the filters of system calls, once for all forks of a server."""
+    # Before its version 3 Landlock has no say in this one.
+    old = 0 < sys.modules["_courseware_landlock"].version() < 3
+    _FILTERS["made"] = sys.modules["_courseware_seccomp"].make(["truncate"] if old else [])
 
-    A system that does not know one of the limits goes without it.
+
+def confine(
+    limits: dict[str, int], places: dict[str, Any] | None, *, sockets: bool = False
+) -> None:
+    """Lower this process's limits, and hold it where the grader says to what.
+
+    ``places`` are those of ``places.py``; without them, limits are all. ``sockets`` leaves those
+    that a kernel talks through. Raises ``OSError`` where a step of the holding fails; a system that
+    does not know one of the limits goes without it.
     """
     if places is not None:
-        sys.modules["_courseware_landlock"].restrict(**places)
+        drop_capabilities()
+        limits = {**limits, **places["limits"]}
+        if places["landlock"]:
+            landlock = sys.modules["_courseware_landlock"]
+            landlock.restrict(places["readable"], places["writable"])
     for name, value in limits.items():
         try:
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
         except (ValueError, OSError, AttributeError):  # macOS refuses RLIMIT_AS
             continue
+    if places is not None:
+        if _FILTERS.get("made") is None:
+            raise OSError("there is no libseccomp, so nothing holds this process")
+        _load("kernel" if sockets else "job")
+
+
+def seal() -> bool:
+    """Have this process start no other one and signal none, for good.
+
+    Student's code runs after this; false where only limits hold it, and then nothing is done.
+    """
+    if not _FILTERS.get("loaded"):
+        return False
+    _load("alone")
+    return True
+
+
+def _load(name: str) -> None:
+    sys.modules["_courseware_seccomp"].load(getattr(_FILTERS["made"], name))
+    _FILTERS["loaded"] = True
+
+
+def drop_capabilities() -> None:
+    """Give up what root may do beyond its own files (capset(2)); others have nothing to give up."""
+    header = struct.pack("=Ii", _CAPABILITIES_VERSION, 0)
+    kept = _KEPT_CAPABILITIES if os.geteuid() == 0 else 0
+    libc = ctypes.CDLL(None, use_errno=True)
+    # In a box root has not even these two, and none is left to keep.
+    if libc.capset(header, struct.pack("=6I", kept, kept, 0, 0, 0, 0)) and libc.capset(
+        header, bytes(24)
+    ):
+        raise OSError(ctypes.get_errno(), "capabilities are not given up")
 
 
 def die_with_parent() -> None:
     """Have this process ended when the one that started it ends (Linux: prctl(2))."""
     if sys.platform == "linux":
-        import ctypes
-
         pr_set_pdeathsig, sigkill = 1, 9
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, sigkill, 0, 0, 0)
 

@@ -10,13 +10,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
+
+import psutil
+
+from instructor.sandbox.places import boxed
 
 ZYGOTE = Path(__file__).with_name("zygote.py")
 # No site of the user's, no script's folder on the path, no compiled files; the environment is ours.
 ISOLATED = ("-s", "-P", "-B", "-X", "utf8")
 _SERVERS: dict[str, "ForkServer"] = {}
+# A box ends with the thread that started it, so all are started by one that stays.
+_LAUNCHER = ThreadPoolExecutor(1)
+
+# The folders that a box shows; None for no box.
+Shown = tuple[str, ...] | None
 
 
 class ForkServerGone(Exception):  # noqa: N818  said to whoever can start another
@@ -24,7 +34,10 @@ class ForkServerGone(Exception):  # noqa: N818  said to whoever can start anothe
 
 
 class Fork:
-    """A child of a fork server; what ``subprocess.Popen`` offers and is used here."""
+    """A child of a fork server; what ``subprocess.Popen`` offers and is used here.
+
+    ``pid`` is its id as this process sees it, 0 where it had ended before that was known.
+    """
 
     def __init__(self, server: "ForkServer", pid: int, stdout: IO[bytes] | None) -> None:
         """Take over a child that was just forked."""
@@ -50,34 +63,45 @@ class Fork:
 
     def send_signal(self, number: int) -> None:
         """Send a signal to the child, unless it has ended."""
-        if self.poll() is None:
+        if self.poll() is None and self.pid:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
     def kill(self) -> None:
         """End the child and what shares its session, also where the child itself has ended."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
+        if self.pid:  # 0 would be this process's own
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
         self.send_signal(signal.SIGKILL)
 
 
 class ForkServer:
-    """One running ``zygote.py``."""
+    """One running ``zygote.py``, in a box where folders are ``shown`` to it."""
 
-    def __init__(self, kind: str) -> None:
-        """Start a server; it is ready when it answers its first request."""
+    def __init__(self, kind: str, shown: Shown) -> None:
+        """Start a server; raise ``ForkServerGone`` where it does not come up."""
+        self.shown = _identified(shown)
         self._control, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603  our own script, by its full path
-                [sys.executable, *ISOLATED, str(ZYGOTE), str(theirs.fileno()), kind],
-                stdin=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
-                env={"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"},
-                start_new_session=True,
-            )
-        self.pid = self._process.pid
+            program = [sys.executable, *ISOLATED, str(ZYGOTE), str(theirs.fileno()), kind]
+            command = program if shown is None else boxed(program, shown)
+            self._process = _LAUNCHER.submit(_launch, command, theirs.fileno(), kind).result()
         self._unread = b""
+        self._handles: list[int] = []
         self._last: Fork | None = None
+        self.pids = {self._process.pid}
+        try:
+            self.pids |= self._own_pids()
+        except BaseException:
+            self.close()
+            raise
+
+    def serves(self, shown: Shown) -> bool:
+        """Tell whether a child of this server sees these folders, and has no more than it may."""
+        wanted = _identified(shown)
+        if wanted is None or self.shown is None:
+            return wanted is self.shown
+        return wanted.items() <= self.shown.items()
 
     def fork(
         self,
@@ -96,13 +120,34 @@ class ForkServer:
                 self._last.kill()
                 self._last.wait()
             socket.send_fds(self._control, [json.dumps(request).encode()], descriptors)
-            pid = self.next_number(None)
+            pid = self._next_pid()
         except OSError as error:
             raise ForkServerGone from error
-        if pid is None:
-            raise ForkServerGone
         self._last = Fork(self, pid, stdout)
         return self._last
+
+    def _own_pids(self) -> set[int]:
+        """Wait until the server is ready; give its id, and that of what keeps its box."""
+        try:
+            pid = self._next_pid()
+            return {pid, psutil.Process(pid).ppid()} - {os.getpid()}
+        except (OSError, psutil.Error) as error:
+            raise ForkServerGone from error
+
+    def _next_pid(self) -> int:
+        """Read a process's id; in a box it has another one, so a handle comes along."""
+        number = self.next_number(None)
+        if number is None:
+            raise ForkServerGone
+        if not self._handles:
+            return number
+        handle = self._handles.pop(0)
+        try:
+            about = Path(f"/proc/self/fdinfo/{handle}").read_text(encoding="ascii")
+        finally:
+            os.close(handle)
+        seen = [line.split()[1] for line in about.splitlines() if line.startswith("Pid:")]
+        return max(0, int(seen[0]))
 
     def next_number(self, timeout: float | None) -> int | None:
         """Read the next number that the server says; None when it has ended."""
@@ -111,7 +156,8 @@ class ForkServer:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             if not select.select([self._control], [], [], left)[0]:
                 raise subprocess.TimeoutExpired("a fork", timeout or 0)
-            data = self._control.recv(100)
+            data, handles, _, _ = socket.recv_fds(self._control, 100, 2)
+            self._handles += handles
             if not data:
                 return None
             self._unread += data
@@ -125,6 +171,25 @@ class ForkServer:
         self._process.wait()
 
 
+def _launch(command: list[str], control: int, kind: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(  # noqa: S603  our own script, by its full path
+        command,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL if kind == "attacks" else None,
+        pass_fds=(control,),
+        env={"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"},
+        start_new_session=True,
+    )
+
+
+def _identified(shown: Shown) -> dict[str, tuple[int, int]] | None:
+    """Say which folders these are; one of the same name may have taken the place of another."""
+    if shown is None:
+        return None
+    about = {path: os.stat(path) for path in shown}  # noqa: PTH116
+    return {path: (found.st_dev, found.st_ino) for path, found in about.items()}
+
+
 def fork(
     kind: str,
     arguments: Sequence[Any],
@@ -132,11 +197,13 @@ def fork(
     connection: int | None = None,
     *,
     listen: bool = True,
+    shown: Shown = None,
 ) -> Fork:
     """Fork a child from the server of a kind: ``jobs`` or ``kernels``.
 
-    ``connection`` is a descriptor that the child gets; its output comes through ``stdout`` where
-    ``listen`` is set, and goes nowhere otherwise.
+    It runs in a box where ``shown`` lists the folders to be in it. ``connection`` is a descriptor
+    that the child gets; its output comes through ``stdout`` where ``listen`` is set, and goes
+    nowhere otherwise.
     """
     reader, writer = os.pipe() if listen else (None, os.open(os.devnull, os.O_WRONLY))
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -144,10 +211,10 @@ def fork(
     stdout = os.fdopen(reader, "rb", buffering=0) if reader is not None else None
     try:
         try:
-            return _server(kind).fork(arguments, environment, descriptors, stdout)
+            return _server(kind, shown).fork(arguments, environment, descriptors, stdout)
         except ForkServerGone:
             # The last child took it along; a fresh one that fails is a fault of ours.
-            return _server(kind, anew=True).fork(arguments, environment, descriptors, stdout)
+            return _server(kind, shown, anew=True).fork(arguments, environment, descriptors, stdout)
     finally:
         os.close(writer)
         os.close(nothing)
@@ -155,12 +222,18 @@ def fork(
 
 def server_pids() -> set[int]:
     """List the process ids of this process's fork servers."""
-    return {server.pid for server in _SERVERS.values()}
+    return {pid for server in _SERVERS.values() for pid in server.pids}
 
 
-def _server(kind: str, *, anew: bool = False) -> ForkServer:
-    if anew and kind in _SERVERS:
+def retire(kind: str) -> None:
+    """End the server of a kind, if there is one; the next fork starts another."""
+    if kind in _SERVERS:
         _SERVERS.pop(kind).close()
+
+
+def _server(kind: str, shown: Shown, *, anew: bool = False) -> ForkServer:
+    if kind in _SERVERS and (anew or not _SERVERS[kind].serves(shown)):
+        retire(kind)
     if kind not in _SERVERS:
-        _SERVERS[kind] = ForkServer(kind)
+        _SERVERS[kind] = ForkServer(kind, shown)
     return _SERVERS[kind]

@@ -2,29 +2,39 @@
 
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+NOT_RUN = "A shell line is not run when a notebook is graded: no program is started there."
+# What a shell gives for a command that it must not run.
+COMMAND_NOT_RUN = 126
 _OURS: dict[str, Any] = {}
 
 
-def preload(load_script: Callable[[Path, str], Any]) -> None:
+def preload(_: Callable[[Path, str], Any]) -> None:
     """Import what a kernel needs, once for all kernels; a fork is safe from one thread only."""
-    path = Path(__file__).with_name("confine.py")
-    _OURS["confine"] = load_script(path, "_courseware_confine")
+    _OURS["confine"] = sys.modules["_courseware_confine"]
     import ipykernel.kernelapp
     import ipykernel.zmqshell
 
     _OURS["kernelapp"] = ipykernel.kernelapp
-    ipykernel.zmqshell.ZMQInteractiveShell.system = system_without_terminal
+    shell = ipykernel.zmqshell.ZMQInteractiveShell
+    _OURS["getoutput"] = shell.getoutput
+    shell.system = system_without_terminal
+    shell.getoutput = output_of  # type: ignore[method-assign]
     if threading.active_count() != 1:
         raise RuntimeError("importing ipykernel has started a thread; kernels cannot be forked")
 
 
 def system_without_terminal(shell: Any, command: str) -> None:
-    """Run a cell's shell line through pipes: a process that is held opens no terminal."""
+    """Run a cell's shell line through pipes, or say that a process that is held starts none."""
+    if _OURS["sealed"]:
+        print(NOT_RUN)
+        shell.user_ns["_exit_code"] = COMMAND_NOT_RUN
+        return
     done = subprocess.run(  # noqa: S602  it is the student's own line, in the student's own process
         shell.var_expand(command, depth=1),
         shell=True,
@@ -39,6 +49,16 @@ def system_without_terminal(shell: Any, command: str) -> None:
     shell.user_ns["_exit_code"] = done.returncode
 
 
+def output_of(shell: Any, command: str, split: bool = True, depth: int = 0) -> Any:
+    """Give what a shell line prints, as IPython does; nothing where none is run."""
+    if not _OURS["sealed"]:
+        return _OURS["getoutput"](shell, command, split, depth)
+    print(NOT_RUN)
+    from IPython.utils.text import LSString, SList
+
+    return SList() if split else LSString("")
+
+
 def run(connection: int, arguments: list[Any]) -> None:
     """Lower the limits, enter the workspace, and become an ordinary ipykernel.
 
@@ -47,7 +67,8 @@ def run(connection: int, arguments: list[Any]) -> None:
     """
     os.close(connection)
     held, workspace, folder, *own = arguments
-    _OURS["confine"].confine(held["limits"], held["places"])
+    _OURS["confine"].confine(held["limits"], held["places"], sockets=True)
     _OURS["confine"].enter(workspace)
     os.chdir(folder)
+    _OURS["sealed"] = _OURS["confine"].seal()
     _OURS["kernelapp"].IPKernelApp.launch_instance(argv=own)

@@ -1,9 +1,9 @@
 """Run the tests of a file part by part, in a pytest session that is already set up.
 
 Setting pytest up takes longer than most tests do, so the fork server of this kind does it once,
-and every job is a fork of that. A file is imported once for all of its parts; each part runs in a
-fork of its own, so none can disturb another, and says which files of the workspace it has read.
-Or they run together, which is quicker, and tells less well what each has read.
+and every job is a fork of that. A part that runs apart does so in a fork of its own, so none can
+disturb it, and says which files of the workspace it has read. The others of a file run together,
+which is quicker, and tells less well what each has read.
 """
 
 import os
@@ -95,18 +95,14 @@ class Reads:
                     self._paths.add(whole if event == "open" else f"{whole}/")
 
 
-def run_file(prepared: Prepared, job: dict[str, Any], row: dict[str, Any], line: Any) -> None:
-    """Import one file, run some of its parts each in a fork, and all the others here."""
+def run_file(
+    prepared: Prepared, job: dict[str, Any], file: str, parts: list[dict[str, Any]], line: Any
+) -> None:
+    """Import one file and run parts of it, one after another."""
     root = Path(job["workspace"])
     reads = Reads(root)
-    prepared.collect(root, row["file"])
-    imported = reads.take()
-    together = [part for part in row["parts"] if not part["apart"]]
-    for part in row["parts"]:
-        if part["apart"]:
-            work = partial(run_and_say, prepared, [part], (reads, imported), line)
-            _OURS["rows"].in_fork(work, job["seconds"])
-    run_and_say(prepared, together, (reads, imported), line)
+    prepared.collect(root, file)
+    run_and_say(prepared, parts, (reads, reads.take()), line)
 
 
 def run_and_say(
@@ -126,7 +122,8 @@ def run_and_say(
 
 def preload(load_script: Callable[[Path, str], Any]) -> None:
     """Import our own modules and set pytest up, once for all jobs."""
-    for name, place in {"suite": LAB, "confine": HERE, "rows": HERE}.items():
+    _OURS["confine"] = sys.modules["_courseware_confine"]
+    for name, place in {"suite": LAB, "rows": HERE}.items():
         _OURS[name] = load_script(place / f"{name}.py", f"_courseware_{name}")
     folder = Path(tempfile.mkdtemp())
     (folder / "test_nothing.py").touch()
@@ -144,7 +141,11 @@ def run(connection: int, _: list[Any]) -> None:
     _OURS["confine"].confine(job["limits"], job["places"])
     _OURS["confine"].enter(job["workspace"])
     for row in job["files"]:
-        seconds = job["seconds"] * (1 + len(row["parts"]))
-        work = partial(run_file, _OURS["prepared"], job, row, line)
-        _OURS["rows"].in_fork(work, seconds)
+        # A fork that has imported a student's file forks no more, so each of these imports it.
+        apart = [[part] for part in row["parts"] if part["apart"]]
+        together = [part for part in row["parts"] if not part["apart"]]
+        for parts in [*apart, *([together] if together else [])]:
+            seconds = job["seconds"] * (1 + len(parts))
+            work = partial(run_file, _OURS["prepared"], job, row["file"], parts, line)
+            _OURS["rows"].in_fork(work, seconds)
     line.send({"end": True, "threads": 0})

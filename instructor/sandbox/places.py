@@ -1,78 +1,97 @@
-"""Which files a student's process may reach: where the kernel can hold it to them, and which."""
+"""Which files a student's process may reach, by Landlock and by what bubblewrap shows it."""
 
-import functools
-import json
-import subprocess
+import os
+import platform
+import shutil
 import sys
-import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from socket import create_server
+from typing import Any
 
-from instructor import COURSE, CourseError
+from instructor import COURSE
+from instructor.sandbox.landlock import version as landlock_version
+from instructor.sandbox.tiers import A, C, tier_in_force
 
-PROBE = Path(__file__).with_name("probe.py")
-COURSE_FILE = COURSE / "instructor" / "__init__.py"
 HERE = Path(__file__).resolve().parent
 # Python, what it is built on, and what tells it the time.
 _SYSTEM = (
-    sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache",
-    "/etc/localtime", "/dev/urandom", "/dev/random", "/dev/zero",
+    "/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", sys.prefix,
+    sys.base_prefix, os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix),
 )  # fmt: skip
-HELD, LIMITED = "landlock", "limits"
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+# Of the course, a fork server reads its own program and two modules that every workspace has.
+_PROGRAMS = (HERE, COURSE / "lab" / "suite.py", COURSE / "lab" / "replay.py")
+# The box's own /tmp is for the server; a job that Landlock holds has its scratch folder.
+TMP_BYTES = 16 << 20
+# Processes and threads, where they are counted for one box alone.
+MOST_PROCESSES = 128
+_COUNTED_BY_NAMESPACE = (5, 14)
+# Below these lie the copies of many submissions, one after the other.
+_ROOTS: list[Path] = []
 
-# What a process may read, and what it may also write.
-Places = dict[str, list[str]]
-
-
-@functools.cache
-def tier() -> str:
-    """Establish by trying what holds a student's code on this machine, once a process.
-
-    ``landlock``: it cannot read or write a file outside of its copy, open a TCP connection, or
-    signal another process. ``limits``: it is limited and can do all of that.
-    """
-    with tempfile.TemporaryDirectory() as folder, create_server(("127.0.0.1", 0)) as server:
-        outside = Path(folder) / "outside"
-        outside.write_text("x")
-        (Path(folder) / "inside").mkdir()
-        request = {
-            "places": _listed([Path(folder) / "inside"], ()),
-            "read": str(outside),
-            # A course that lies below what Python needs, as in /usr/src, is within reach.
-            "course": str(COURSE_FILE),
-            "write": str(outside),
-            "port": server.getsockname()[1],
-        }
-        done = subprocess.run(  # noqa: S603  our own script, by its full path
-            [sys.executable, "-I", "-S", str(PROBE), json.dumps(request)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-    return HELD if done.stdout.split() == ["held"] else LIMITED
-
-
-def expect_tier(wanted: str) -> None:
-    """Raise ``CourseError`` unless this machine's sandbox is at least the one that is asked for."""
-    if wanted not in (HELD, LIMITED):
-        raise CourseError(f"There is no tier {wanted!r}. Known: {HELD}, {LIMITED}.")
-    if wanted == HELD and tier() != HELD:
-        raise CourseError(
-            "Students' code can only be limited on this machine, not held to its own files. "
-            "Expected: Linux 6.12 or newer with Landlock. Nothing was graded; grade on such a "
-            "machine, or in a container that holds nothing else and without --require-tier."
-        )
+# What ``confine`` takes: what a process may read, what it may also write, and more.
+Places = dict[str, Any]
 
 
 def places(writable: Iterable[Path], readable: Iterable[Path] = ()) -> Places | None:
-    """Give the places that a process is held to; None where this machine cannot hold it."""
-    return _listed(writable, readable) if tier() == HELD else None
+    """Give the places that a process is held to; None where limits are all that holds it.
 
-
-def _listed(writable: Iterable[Path], readable: Iterable[Path]) -> Places:
+    Raises ``CourseError`` where this machine cannot hold it and nobody has said that limits do.
+    """
+    tier = tier_in_force()
+    if tier == C:
+        return None
+    boxed = tier == A and _kernel() >= _COUNTED_BY_NAMESPACE
     return {
-        "readable": [*_SYSTEM, *map(str, readable)],
+        "landlock": landlock_version() > 0,
+        "readable": [*_SYSTEM, *_DEVICES, *map(str, readable)],
         "writable": ["/dev/null", *map(str, writable)],
+        "limits": {"NPROC": MOST_PROCESSES} if boxed else {},
     }
+
+
+def work_below(root: Path) -> None:
+    """Say that copies will lie below a folder, so that one box serves them all in turn."""
+    if root not in _ROOTS:
+        _ROOTS.append(root)
+
+
+def shown_to(folders: Iterable[Path]) -> tuple[str, ...] | None:
+    """List the folders that a box has to show for these to be in it; None without a box.
+
+    Where Landlock holds each process to its own copy, a box shows the root of many. Where there is
+    none it shows these and no other, so that what one leaves cannot reach the next.
+    """
+    if tier_in_force() != A:
+        return None
+    roots = [root for root in _ROOTS if root.is_dir()] if landlock_version() else []
+    shown = (next((r for r in roots if f.is_relative_to(r)), f) for f in folders)
+    return tuple(dict.fromkeys(map(str, shown)))
+
+
+def boxed(command: Sequence[str], shown: Iterable[str]) -> list[str]:
+    """Give the command that runs another one in namespaces of its own (bwrap(1)).
+
+    It sees Python, the system's libraries and our program, read-only, and writes into the folders
+    shown to it; there is no network, no other process, and nothing of /tmp, /proc or /home.
+    """
+    wrap = [shutil.which("bwrap") or "bwrap", "--unshare-user", "--unshare-pid", "--unshare-net",
+            "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
+            "--cap-drop", "ALL", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"]  # fmt: skip  # noqa: S108
+    for path in map(Path, dict.fromkeys(_SYSTEM)):
+        if path.is_symlink() and path.parent == Path("/"):
+            wrap += ["--symlink", str(path.readlink()), str(path)]
+        else:
+            wrap += ["--ro-bind-try", str(path), str(path)]
+    for device in _DEVICES:
+        wrap += ["--dev-bind", device, device]
+    for program in _PROGRAMS:
+        wrap += ["--ro-bind", str(program), str(program)]
+    for folder in shown:
+        wrap += ["--bind", folder, folder]
+    return [*wrap, "--remount-ro", "/", "--chdir", "/", "--", *command]
+
+
+def _kernel() -> tuple[int, ...]:
+    numbers = platform.release().split("-")[0].split(".")[:2]
+    return tuple(int(number) for number in numbers if number.isdigit())

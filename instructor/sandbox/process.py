@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from instructor.sandbox.forks import Fork, fork
-from instructor.sandbox.places import places
+from instructor.sandbox.places import places, shown_to
+from instructor.sandbox.quota import Quota
 from instructor.sandbox.rows import how_it_ended
 from instructor.sandbox.strays import end_strays, names_beside, running_below
 
@@ -84,17 +85,19 @@ def run_child(
     # The kind of job that has a server of its own.
     server = "parts" if job["kind"] == "parts" else "jobs"
     before = running_below()
+    folders = [Path(job["workspace"]), scratch, *map(Path, job.get("more", ()))]
+    held, shown = places(folders), shown_to(folders)
+    environment = clean_environment(scratch)
     ours, theirs = socket.socketpair()
     run = ChildRun()
     with ours:
         with theirs:
-            process = fork(server, [], clean_environment(scratch), theirs.fileno())
+            process = fork(server, [], environment, theirs.fileno(), shown=shown)
         try:
-            held = places([Path(job["workspace"]), scratch, *map(Path, job.get("more", ()))])
             request = {**job, "limits": limits.for_child(), "places": held}
             ours.settimeout(limits.wall_seconds)
             ours.sendall(json.dumps(request).encode() + b"\n")
-            _listen(process, ours, limits, run, answer)
+            _listen(process, ours, limits, run, answer, Quota(folders, lambda: process.pid))
         except (_Stop, OSError) as stop:
             run.ending = str(stop) if isinstance(stop, _Stop) else "it closed its connection"
         finally:
@@ -130,6 +133,7 @@ def _listen(  # noqa: C901  one loop over two streams, read in one go
     limits: Limits,
     run: ChildRun,
     answer: Callable[[Message], Message] | None,
+    quota: Quota,
 ) -> None:
     """Read the child's output and messages until it ends, or raise ``_Stop``."""
     assert process.stdout is not None  # noqa: S101  we listen
@@ -143,6 +147,8 @@ def _listen(  # noqa: C901  one loop over two streams, read in one go
             ready = selector.select(0.2)
             if time.monotonic() > deadline:
                 raise _Stop(f"it was not done after {limits.wall_seconds:g} seconds")
+            if problem := quota.problem():
+                raise _Stop(problem)
             if not ready and process.poll() is not None:
                 break  # only something that it started still holds the pipes
             for key, _ in ready:

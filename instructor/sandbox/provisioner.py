@@ -17,9 +17,11 @@ class ForkProvisioner(LocalProvisioner):
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Fork a kernel. ``cmd`` is what holds it as JSON, its workspace, then ipykernel's own."""
-        held, workspace, *own = cmd
-        arguments = [json.loads(held), workspace, str(kwargs["cwd"]), *own]
-        process = fork("kernels", arguments, kwargs["env"], listen=False)
+        text, workspace, *own = cmd
+        held = json.loads(text)
+        arguments = [held, workspace, str(kwargs["cwd"]), *own]
+        shown = held["shown"] and tuple(held["shown"])
+        process = fork("kernels", arguments, kwargs["env"], listen=False, shown=shown)
         self.process = process  # type: ignore[assignment]  # has what is used of a Popen
         self.pid = self.pgid = process.pid
         return self.connection_info

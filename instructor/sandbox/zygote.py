@@ -1,9 +1,10 @@
 """A fork server: imports what every job needs, once, then forks a child for each job.
 
 It is started as ``zygote.py SOCKET KIND`` and never runs a line of a student's code or holds an
-answer; its children do the jobs. One job runs at a time. On the socket it gets a JSON line with two
-descriptors (where the child's output goes, and its connection or /dev/null), says the child's
-process id, and then how the child ended.
+answer; its children do the jobs. One job runs at a time. On the socket it says its own process id
+when it is ready. Then it gets a JSON line with two descriptors (where the child's output goes, and
+its connection or /dev/null), says the child's process id, and then how the child ended. A handle
+comes with each id: in a box the grader knows the process by another one.
 """
 
 import contextlib
@@ -38,17 +39,38 @@ def load_script(path: Path, name: str) -> types.ModuleType:
 
 def preload(kind: str) -> Any:
     """Import what the jobs of a kind need, and give the function that does one in a child."""
-    load_script(HERE / "landlock.py", "_courseware_landlock")
-    load_script(HERE / "confine.py", "_courseware_confine").leave_out_slow_formats()
+    for part in ("landlock", "seccomp"):
+        load_script(HERE / f"{part}.py", f"_courseware_{part}")
+    confine = load_script(HERE / "confine.py", "_courseware_confine")
+    confine.prepare()
+    confine.leave_out_slow_formats()
+    if kind != "attacks":
+        import_libraries()
+    name = {"jobs": "child", "kernels": "kernel", "parts": "parts", "attacks": "attacks"}[kind]
+    module = load_script(HERE / f"{name}.py", f"_courseware_{name}")
+    module.preload(load_script)
+    return module.run
+
+
+def import_libraries() -> None:
+    """Import what students' work needs."""
     import jsonschema
     import pytest  # noqa: F401
 
     # The first use of a validator reads the specifications; every fork would do it anew.
     jsonschema.Draft202012Validator.check_schema({"type": "object"})
-    name = {"jobs": "child", "kernels": "kernel", "parts": "parts"}[kind]
-    module = load_script(HERE / f"{name}.py", f"_courseware_{name}")
-    module.preload(load_script)
-    return module.run
+
+
+def announce(control: socket.socket, pid: int) -> None:
+    """Say a process's id, with a handle on it where the system has such handles."""
+    line = b"%d\n" % pid
+    try:
+        handle = os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        control.sendall(line)
+        return
+    socket.send_fds(control, [line], [handle])
+    os.close(handle)
 
 
 def serve(control: socket.socket, run: Any) -> None:
@@ -70,7 +92,7 @@ def serve(control: socket.socket, run: Any) -> None:
             become(json.loads(data), descriptors, run)
         for descriptor in descriptors:
             os.close(descriptor)
-        control.sendall(b"%d\n" % child)
+        announce(control, child)
         status = wait_for(child, control, wake)
         if status is None:
             return
@@ -143,6 +165,7 @@ def main() -> None:
     sys.argv[:] = ["workspace"]
     gc.collect()
     gc.freeze()
+    announce(control, os.getpid())
     serve(control, run)
 
 

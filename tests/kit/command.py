@@ -19,8 +19,8 @@ class Ended:
     err: str
 
 
-def instructor(*arguments: object, cwd: Path = COURSE) -> Ended:
-    return _run(["-m", "instructor", *arguments], cwd)
+def instructor(*arguments: object, cwd: Path = COURSE, **environment: str) -> Ended:
+    return _run(["-m", "instructor", *arguments], cwd, **environment)
 
 
 def in_workspace(workspace: Path, *arguments: str) -> Ended:

@@ -1,6 +1,8 @@
 """What several tests of the kit need: a fresh release, and a finished submission."""
 
+import os
 import shutil
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,6 +10,9 @@ import pytest
 
 from instructor.classroom import build_reference, load_workshops
 from instructor.release import release
+from instructor.sandbox import tiers
+from instructor.sandbox.places import work_below
+from instructor.sandbox.selftest import contains, missing
 from lab.workshop import Workshop
 
 # The files of a workshop for a test; they run in a course of their own.
@@ -20,6 +25,30 @@ NOW = datetime(2026, 9, 5, 12, 0, tzinfo=UTC)
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.stem not in LONG)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_box(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Have one fork server, in a box or not, do the jobs of all tests of a process."""
+    work_below(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="module", params=[tiers.A, tiers.B])
+def held(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run students' code in tier A, and in tier B."""
+    if not contains(request.param):
+        trouble = " ".join(missing(request.param))
+        assert not os.environ.get("FAILING_CLOSED_REQUIRE_BWRAP"), trouble
+        pytest.skip(f"this machine has no tier {request.param}: {trouble}")
+    with tiers.trying(request.param):
+        yield request.param
+
+
+@pytest.fixture
+def limits_only() -> Iterator[None]:
+    """Let students' code do what only limits allow: read, write and start what it likes."""
+    with tiers.trying(tiers.C):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,7 @@ HOSTILE = [
 
 def comparable(value: Any) -> Any:
     """Set alike what depends on the time (all ``seconds``) and on the machine (the sandbox)."""
-    alike = {"seconds": 0, "sandbox": "limits"}
+    alike = {"seconds": 0, "sandbox": "C"}
     if isinstance(value, dict):
         return {key: alike.get(key, comparable(part)) for key, part in value.items()}
     return [comparable(part) for part in value] if isinstance(value, list) else value
@@ -67,4 +67,4 @@ def workshop_report(
 
 def report(name: str, *workshops: WorkshopReport, remark: str = "") -> Report:
     remarks = (RemarkReport("left-out", remark, "next"),) if remark else ()
-    return Report(name, "limits", remarks, workshops)
+    return Report(name, "C", remarks, workshops)

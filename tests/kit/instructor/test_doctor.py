@@ -106,12 +106,13 @@ def test_a_machine_without_a_browser_gets_a_warning(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_machine_that_only_limits_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "tier", lambda: "limits")
+    monkeypatch.setattr(machine, "tier", lambda: "C")
+    monkeypatch.setattr(machine, "missing", lambda _: ["Install bubblewrap."])
     (row,) = machine.sandbox_rows()
     check(row, "problem", "can read and write what you can")
 
-    monkeypatch.setattr(machine, "tier", lambda: "landlock")
-    check(next(machine.sandbox_rows()), "ok", "landlock")
+    monkeypatch.setattr(machine, "tier", lambda: "B")
+    check(next(machine.sandbox_rows()), "ok", "tier B")
 
 
 def test_a_workspace_s_own_environment_is_the_one_that_is_checked(workspace: Path) -> None:

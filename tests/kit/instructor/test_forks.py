@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from instructor.sandbox import forks, process
+from instructor.sandbox import forks
 from tests.kit.command import COURSE
 from tests.kit.instructor.test_sandbox import answers, replay
 
@@ -23,10 +23,8 @@ def seen(tmp_path: Path, expression: str, name: str = "next") -> str:
     return {m["id"]: m["seen"] for m in run.messages if "seen" in m}["one"]
 
 
-def test_a_job_that_kills_its_server_costs_only_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(process, "places", lambda _: None)  # where Landlock holds it, it cannot
+@pytest.mark.usefixtures("limits_only")  # where anything more holds it, it cannot
+def test_a_job_that_kills_its_server_costs_only_itself(tmp_path: Path) -> None:
     (tmp_path / "first").mkdir()
     kill = "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\nsignal.pause()\n"
 

@@ -1,4 +1,4 @@
-"""Where Landlock holds a student's code: it reaches its own copy, and nothing of the teacher's."""
+"""In tiers A and B a student's code reaches its own copy, and nothing of the teacher's."""
 
 import json
 import os
@@ -13,16 +13,14 @@ import pytest
 
 from instructor import CourseError
 from instructor.in_worker import judge_job
-from instructor.sandbox import places, process
+from instructor.sandbox import places, selftest, tiers
+from instructor.sandbox.process import ChildRun
 from instructor.workers import open_pool
 from lab.workshop import Workshop
-from tests.kit.command import COURSE, instructor
+from tests.kit.command import COURSE, Ended, instructor, python
 from tests.kit.instructor.benches import changed, report_on, write
 from tests.kit.instructor.test_sandbox import replay
 
-HELD = pytest.mark.skipif(
-    places.tier() != places.HELD, reason="this kernel has no Landlock, or one that is too old"
-)
 ANSWERS = COURSE / "instructor" / "answers" / "plan_gate" / "cases.json"
 TRY = """
 def tried(attack):
@@ -77,7 +75,7 @@ ATTACKS = {{
 """
 
 
-@HELD
+@pytest.mark.usefixtures("held")
 def test_a_gate_reaches_nothing_of_the_teacher_s(outside: dict[str, Any], tmp_path: Path) -> None:
     run = replay(tmp_path, GATE + attacks(outside))
 
@@ -89,29 +87,31 @@ def test_a_gate_reaches_nothing_of_the_teacher_s(outside: dict[str, Any], tmp_pa
     assert list((tmp_path / "neighbour").iterdir()) == []
 
 
-@HELD
-def test_a_program_that_a_gate_starts_is_held_too(tmp_path: Path) -> None:
-    (tmp_path / "teachers").write_text("secret")
-    command = ["/bin/cat", str(tmp_path / "teachers")]
-    decide = f"def decide(plan):\n    return subprocess.run({command}).returncode\n"
+@pytest.mark.usefixtures("held")
+def test_a_gate_starts_no_program(tmp_path: Path) -> None:
+    run = replay(tmp_path, "import subprocess\ndef decide(plan):\n    subprocess.run(['true'])\n")
 
-    run = replay(tmp_path, f"import subprocess\n{decide}")
-
-    assert {m["seen"] for m in run.messages if "seen" in m} == {"1"}
+    assert {(m["verdict"], m["text"]) for m in run.messages if "verdict" in m} == {
+        ("crash", "PermissionError: [Errno 1] Operation not permitted")
+    }
 
 
-@HELD
+def seen(run: ChildRun) -> set[str]:
+    return {m["seen"] for m in run.messages if "seen" in m}
+
+
+@pytest.mark.usefixtures("held")
 def test_a_gate_may_write_into_its_own_copy_and_the_temporary_folder(tmp_path: Path) -> None:
     body = (
-        "import pathlib, tempfile\ndef decide(plan):\n"
+        "import os, pathlib, shutil, tempfile, threading\ndef decide(plan):\n"
         "    pathlib.Path('lab/own').write_text('x')\n"
+        "    shutil.copy2('lab/own', 'lab/other')\n"
+        "    thread = threading.Thread(target=os.getpid)\n    thread.start()\n    thread.join()\n"
         "    with tempfile.NamedTemporaryFile('w') as file:\n"
-        "        file.write('x')\n    return pathlib.Path('lab/own').read_text()\n"
+        "        file.write('x')\n    return pathlib.Path('lab/other').read_text()\n"
     )
 
-    run = replay(tmp_path, body)
-
-    assert {m["seen"] for m in run.messages if "seen" in m} == {'"x"'}
+    assert seen(replay(tmp_path, body)) == {'"x"'}
 
 
 SUITE = f"""
@@ -130,9 +130,8 @@ NOTEBOOK = json.dumps({
 NAME = "notebooks/plan_gate/1_inventory_and_contract.ipynb"
 
 
-@HELD
 def test_tests_and_notebooks_do_not_reach_the_answers(
-    reference: Path, tmp_path: Path, workshop: Workshop
+    held: str, reference: Path, tmp_path: Path, workshop: Workshop
 ) -> None:
     for name in ("tests.own", "notebook.1"):
         (tmp_path / name).mkdir()
@@ -153,45 +152,35 @@ def test_tests_and_notebooks_do_not_reach_the_answers(
 
     said = [report.all_evidence[0] for report in reports]
     assert [item.outcome for item in said] == ["fail", "fail"]
-    assert all("PermissionError" in item.found for item in said), said
-    assert {report.sandbox for report in reports} == {places.HELD}
+    reasons = ("PermissionError", "FileNotFoundError")
+    assert all(any(reason in item.found for reason in reasons) for item in said), said
+    assert {report.sandbox for report in reports} == {held}
 
 
-@pytest.mark.parametrize(
-    "probe",
-    ["print('not held')", "print('held')\nprint('and more')", "raise OSError", "", "1/0"],
-    ids=["no", "more than yes", "an error", "nothing", "a crash"],
-)
-def test_only_a_probe_that_says_it_is_held_is_believed(
-    probe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "probe.py").write_text(probe)
-    monkeypatch.setattr(places, "PROBE", tmp_path / "probe.py")
-
-    assert places.tier.__wrapped__() == places.LIMITED
-
-
-@HELD
+@pytest.mark.usefixtures("held")
 def test_a_course_that_lies_where_python_does_is_not_out_of_reach(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    held: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(places, "COURSE_FILE", tmp_path / "file")
+    monkeypatch.setattr(selftest, "COURSE_FILE", tmp_path / "file")
     monkeypatch.setattr(places, "_SYSTEM", (*places._SYSTEM, str(tmp_path)))
 
-    assert places.tier.__wrapped__() == places.LIMITED
+    trial = selftest.trial.__wrapped__(held)
+
+    assert [result.name for result in trial.results if not result.contained] == ["read the answers"]
+    assert not trial.holds
 
 
-def test_where_the_machine_cannot_hold_it_code_runs_within_limits_and_the_report_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("limits_only")
+def test_where_limits_are_all_that_was_asked_for_code_reads_what_the_teacher_can(
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(places, "tier", lambda: places.LIMITED)
     (tmp_path / "teachers").write_text("secret")
     body = f"def decide(plan):\n    return open({str(tmp_path / 'teachers')!r}).read()\n"
 
-    assert process.places([tmp_path]) is None
-    run = replay(tmp_path, body)
-    assert {m["seen"] for m in run.messages if "seen" in m} == {'"secret"'}
+    assert seen(replay(tmp_path, body)) == {'"secret"'}
+    open_to_it = {r.name for r in selftest.attack_results() if not r.contained}
+    assert {"read the answers", "connect by TCP", "start a program"} <= open_to_it
 
 
 def test_a_rule_that_the_kernel_refuses_ends_the_process_before_any_work() -> None:
@@ -211,19 +200,69 @@ def test_a_rule_that_the_kernel_refuses_ends_the_process_before_any_work() -> No
     assert "LandlockError" in done.stderr
 
 
-def test_a_tier_that_this_machine_has_not_is_refused_before_anything_is_graded(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(places, "tier", lambda: places.LIMITED)
+# Has the kernel refuse some system calls to a program and all that it starts.
+WITHOUT = """
+import ctypes, os, runpy, sys
+seccomp = runpy.run_path(sys.argv[1])
+lib = ctypes.CDLL("libseccomp.so.2")
+lib.seccomp_init.restype = ctypes.c_void_p
+names, command = sys.argv[2].split(","), sys.argv[3:]
+seccomp["load"](seccomp["_made"](lib, [(names, 38, ())]))
+os.environ["PATH"] = "/nowhere" if "clone3" in names else os.environ["PATH"]
+os.execv(command[0], command)
+"""
+LANDLOCK = "landlock_create_ruleset"
+NAMESPACES = "unshare,clone3"
 
-    places.expect_tier("limits")
-    with pytest.raises(CourseError, match=r"Expected: Linux 6\.12 .* Nothing was graded"):
-        places.expect_tier("landlock")
+
+def grade_without(refused: str, *more: object) -> Ended:
+    """Grade nothing, on a machine that has no such system calls."""
+    seccomp = str(places.HERE / "seccomp.py")
+    command = [sys.executable, "-m", "instructor", "grade", *more]
+    return python("-c", WITHOUT, seccomp, refused, *map(str, command), cwd=COURSE)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is nothing to take away")
+def test_with_neither_bubblewrap_nor_landlock_nothing_runs_and_it_says_what_to_install(
+    tmp_path: Path, workspace: Path
+) -> None:
+    arguments = (workspace, "--out", tmp_path / "out")
+
+    done = grade_without(f"{LANDLOCK},{NAMESPACES}", *arguments)
+
+    assert done.code == 2
+    assert "can only limit students' code (tier C)" in done.err
+    assert "Expected: tier B or better." in done.err
+    assert "install the package bubblewrap" in done.err
+    assert "--require-tier C" in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_tier_that_this_machine_has_not_is_refused_before_anything_is_graded(
+    tmp_path: Path, workspace: Path
+) -> None:
+    arguments = (workspace, "--out", tmp_path / "out", "--require-tier", "A")
+
+    done = instructor("grade", *arguments, FAILING_CLOSED_TIER="B")
+
+    assert done.code == 2
+    assert "This machine can hold students' code by Landlock and seccomp (tier B)" in done.err
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_tier_that_nobody_knows_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    done = instructor("grade", tmp_path, "--out", tmp_path / "out", "--require-tier", "A")
+    done = instructor("grade", tmp_path, "--out", tmp_path / "out", "--require-tier", "landlock")
 
     assert done.code == 2
-    assert "There is no tier 'A'. Known: landlock, limits." in done.err
+    assert "There is no tier 'landlock'. Known: A, B, C." in done.err
     assert not (tmp_path / "out").exists()
+
+
+def test_no_code_runs_in_tier_c_that_nobody_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tiers, "best_tier", lambda: tiers.C)
+    monkeypatch.setattr(tiers, "_SETTLED", {})
+
+    with pytest.raises(CourseError, match="Nothing of the students' was run"):
+        replay(tmp_path, "def decide(plan):\n    return plan\n")

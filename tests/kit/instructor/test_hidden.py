@@ -13,7 +13,6 @@ from instructor.classroom import load_workshops
 from instructor.release import build, release
 from instructor.report.exports import EXPORTS, score, write_exports
 from instructor.report.model import report_from_json
-from instructor.sandbox import process
 from lab.workshop import Workshop, workshop_ids
 from tests.kit.command import COURSE
 from tests.kit.conftest import NOW
@@ -143,13 +142,7 @@ def walked(out: Path) -> list[dict[str, list[str]]]:
     return [json.loads(gzip.decompress(path.read_bytes())) for path in sorted(out.iterdir())]
 
 
-@pytest.fixture
-def unheld(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the sandbox read procfs and write what it finds outside, where Landlock would hold it."""
-    monkeypatch.setattr(process, "places", lambda _: None)
-
-
-@pytest.mark.usefixtures("unheld")
+@pytest.mark.usefixtures("limits_only")
 def test_a_gate_finds_its_own_input_in_the_sandbox_and_nothing_else(
     workshop: Workshop, hidden: set[str], tmp_path: Path
 ) -> None:
@@ -179,7 +172,7 @@ def test_a_gate_finds_its_own_input_in_the_sandbox_and_nothing_else(
     assert all(any(name.endswith("lab/plan_gate.py") for name in dump["files"]) for dump in dumps)
 
 
-@pytest.mark.usefixtures("unheld")
+@pytest.mark.usefixtures("limits_only")
 def test_a_suite_finds_no_gate_of_ours_in_the_sandbox(
     workshop: Workshop, hidden: set[str], tmp_path: Path
 ) -> None:

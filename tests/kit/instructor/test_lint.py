@@ -143,7 +143,7 @@ def test_a_course_that_agrees_exits_with_0(course: Path) -> None:
 def report(name: str, outcome: str) -> Report:
     item = EvidenceReport("a.b", "suite", "t", outcome, True, "found", "", "")
     block = BlockReport("inventory", "Inventory", outcome, (item,))
-    return Report(name, "limits", (), (WorkshopReport("plan_gate", "Plan", (block,)),))
+    return Report(name, "C", (), (WorkshopReport("plan_gate", "Plan", (block,)),))
 
 
 def test_a_block_that_passes_in_a_fresh_release_is_a_problem() -> None:
@@ -159,7 +159,7 @@ def test_what_is_green_in_a_fresh_release_has_to_be_a_guard() -> None:
     def said(*names: str) -> list[str]:
         rows = tuple(EvidenceReport(n, "suite", "t", "pass", True, "f", "", "") for n in names)
         block = BlockReport("tests", "Tests", "fail", rows)
-        made = Report("x", "limits", (), (WorkshopReport("plan_gate", "Plan", (block,)),))
+        made = Report("x", "C", (), (WorkshopReport("plan_gate", "Plan", (block,)),))
         return list(graded._earns_nothing(made, [workshop], weights))
 
     assert guards == ["tests.assumed", "tests.live", "tests.visible"]

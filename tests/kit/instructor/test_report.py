@@ -32,7 +32,7 @@ def evidence(outcome: str, *, graded: bool = True, found: str = "found") -> Evid
 def report(*items: EvidenceReport, name: str = "pair", found: str = "found") -> Report:
     block = BlockReport("inventory", "Inventory", block_outcome(items), items)
     remark = RemarkReport("left-out", found, "next")
-    return Report(name, "limits", (remark,), (WorkshopReport("plan_gate", "Plan", (block,)),))
+    return Report(name, "C", (remark,), (WorkshopReport("plan_gate", "Plan", (block,)),))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def report(submission: str, *outcomes: str, workshop: str = "w") -> Report:
         for n, outcome in enumerate(outcomes)
     )
     title = f"Workshop {workshop}"
-    return Report(submission, "limits", (), (WorkshopReport(workshop, title, blocks),))
+    return Report(submission, "C", (), (WorkshopReport(workshop, title, blocks),))
 
 
 def test_a_class_of_nobody_has_no_totals_and_no_outliers() -> None:

@@ -206,6 +206,7 @@ def said_of(rows: Rows, name: str) -> str:
     return "; ".join(test.message for test in run.tests[1:])
 
 
+@pytest.mark.usefixtures("limits_only")  # in a better tier it starts no process
 @pytest.mark.parametrize(
     ("start", "name"),
     [
