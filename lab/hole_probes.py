@@ -170,12 +170,13 @@ def _decide(gate: Gate, module: Any, probe: Probe) -> Decision:
 def answers(workshop: Workshop, holes: Holes, kinds: Iterable[str]) -> Iterator[dict[str, str]]:
     """Ask the pair's own gate: first whether it accepts what is plain, then each kind."""
     gate = workshop.gate
-    yield {"kind": "", "asking": "yes"}
+    yield {"kind": "", "asking": "the import"}
     try:
         module = importlib.import_module(gate.module)
     except (Exception, SystemExit) as error:  # noqa: BLE001  a pair's module may raise anything
         yield {"kind": "", "came": CRASH, "text": f"{type(error).__name__}: {error}"}
         return
+    yield {"kind": "", "asking": "what is plain"}
     for probe in holes.plain:
         decision = _decide(gate, module, probe)
         if not _is_as_it_should(probe, decision):

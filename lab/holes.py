@@ -9,6 +9,8 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from lab.cards import Card, Line, Note
@@ -26,7 +28,9 @@ from lab.hole_probes import (
 from lab.suite import cut
 from lab.workshop import Workshop, WorkshopError, load_workshop
 
-SECONDS = 10.0
+SECONDS = 5.0
+START_SECONDS = 60.0
+LOOK_SECONDS = 0.05
 # A gate that hangs on one kind may hang on all of them; nobody waits for that.
 MOST_HANGS = 2
 HANG, UNASKED = "hang", "not asked"
@@ -43,7 +47,7 @@ _FOUND = {
 def holes(workshop: str, hint: int = 1, seconds: float = SECONDS) -> Card | Note:
     """Count the kinds of holes that your gate still has, and hint at one; nothing is graded.
 
-    ``hint`` chooses among the open ones: 1 is the easiest. ``seconds`` is the time for the gate.
+    ``hint`` chooses among the open ones: 1 is the easiest. ``seconds`` is the time for one kind.
     """
     try:
         found = load_workshop(ROOT, workshop)
@@ -72,28 +76,48 @@ def _hunt(workshop: Workshop, table: Holes, seconds: float) -> Came:
 
 
 def _ask_in_a_process(workshop: Workshop, kinds: list[str], seconds: float) -> Came:
-    """Give what came of each kind until the process ended or ran out of time."""
+    """Give what came of each kind until the process ended or gave no further answer."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "answers"
+        out.touch()
         command = [sys.executable, "-m", "lab.hole_probes", workshop.id, str(out), *kinds]
-        ended = "it ended Python"
         try:
-            subprocess.run(  # noqa: S603  our own module, in the pair's own folder
-                command, cwd=ROOT, env=_environment(), timeout=seconds, check=False,
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            process = subprocess.Popen(  # noqa: S603  our own module, in the pair's own folder
+                command, cwd=ROOT, env=_environment(), stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            ended = ""
         except OSError as error:
             raise WorkshopError(f"no process can be started for the gate: {error}.") from error
+        with process:
+            try:
+                ended = "it ended Python" if _ends(process, out, seconds) else ""
+            finally:
+                process.kill()
         return _read(workshop, out, ended)
+
+
+def _ends(process: subprocess.Popen[bytes], out: Path, seconds: float) -> bool:
+    """Wait until the process ends; False where no answer is added for too long.
+
+    Until it has imported the gate a busy machine gets more time, since nothing of the pair's runs.
+    """
+    size, since = 0, time.monotonic()
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(LOOK_SECONDS)
+            return True
+        written = out.read_bytes()
+        if len(written) != size:
+            size, since = len(written), time.monotonic()
+        has_begun = written.count(b"\n") > 1
+        if time.monotonic() - since > (seconds if has_begun else START_SECONDS):
+            return False
 
 
 def _read(workshop: Workshop, out: Path, ended: str) -> Came:
     """Read the answers; what was asked last and has none hung, or ended the process."""
-    rows = []
-    if out.is_file():
-        rows = [json.loads(row) for row in out.read_text(encoding="ascii").splitlines()]
+    # What follows the last line break was cut off when the process ended.
+    rows = [json.loads(row) for row in out.read_bytes().split(b"\n")[:-1]]
     answered = {row["kind"]: (row["came"], row["text"]) for row in rows if "came" in row}
     asked = [row["kind"] for row in rows if "came" not in row]
     if "" in answered:

@@ -110,7 +110,7 @@ def test_a_gate_that_is_not_there_yet_is_finished_first(
 def test_a_gate_that_never_answers_costs_a_line_and_no_kernel(toy: Path) -> None:
     write_gate(toy, f"{WAIT} if reading['value'] is True else 0\n    return reading")
 
-    text = say(seconds=12.0)
+    text = say(seconds=1.0)
 
     assert "0 of 2 closed" in text
     assert "Found: Your gate gives no answer." in text
@@ -119,7 +119,16 @@ def test_a_gate_that_never_answers_costs_a_line_and_no_kernel(toy: Path) -> None
 def test_a_gate_that_never_answers_at_all_is_said_to(toy: Path) -> None:
     write_gate(toy, WAIT)
 
-    assert "it gives no answer" in say(seconds=3.0)
+    assert "it gives no answer" in say(seconds=1.0)
+
+
+def test_a_gate_that_never_ends_its_import_is_said_to(
+    toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hunt, "START_SECONDS", 3.0)
+    (toy / "lab" / "toy_gate.py").write_text(f"{WAIT}\n", encoding="utf-8")
+
+    assert "it gives no answer" in say()
 
 
 def test_after_two_hangs_nobody_waits_for_a_third(
