@@ -84,7 +84,7 @@ def changed_since(root: Path, page: str) -> list[str] | None:
 def _is_inside(file: str) -> bool:
     """Tell whether a path of a certificate, which anyone may have written, stays in here."""
     path = Path(file)
-    return not path.is_absolute() and not path.drive and ".." not in path.parts
+    return not path.anchor and ".." not in path.parts
 
 
 class _Reader(HTMLParser):

@@ -21,8 +21,9 @@ h1 {{ font-size: 1.3rem; margin: 0; }} h2 {{ font-size: 1rem; margin: .9rem 0 .2
 p {{ margin: .25rem 0; }} .who {{ font-size: 1.05rem; }}
 h1, p, td, code {{ overflow-wrap: anywhere; }}
 table {{ border-collapse: collapse; width: 100%; }}
-td {{ border-bottom: 1px solid var(--line); padding: .15rem .4rem .15rem 0;
+td, th {{ border-bottom: 1px solid var(--line); padding: .15rem .4rem .15rem 0;
   text-align: left; vertical-align: top; }}
+th {{ font-weight: normal; font-size: .8em; color: var(--wait); }}
 td:first-child, td:last-child {{ white-space: nowrap; }} td:first-child {{ width: 6.5em; }}
 .files {{ columns: 2; column-gap: 1.5rem; }}
 .files td:first-child {{ white-space: normal; width: auto; }}
@@ -35,7 +36,7 @@ section + section {{ margin-top: 3rem; }}
 @page {{ size: A4; margin: 9mm 12mm; }}
 @media print {{ body {{ font-size: 8pt; line-height: 1.3; max-width: none; padding: 0; }}
   h1 {{ font-size: 13pt; }} h2 {{ font-size: 9.5pt; margin: .6em 0 .1em; }}
-  td {{ padding: .05rem .3rem .05rem 0; }} .files table, .titles {{ font-size: 6.8pt; }}
+  td, th {{ padding: .05rem .3rem .05rem 0; }} .files table, .titles {{ font-size: 6.8pt; }}
   section + section {{ break-before: page; margin-top: 0; }}
   :root {{ color-scheme: light; --pass: #1a7f37; --fail: #b3400f; --wait: #555; }} }}
 </style>
@@ -51,10 +52,12 @@ SHEET = """<section>
 {who}<p>{rule}</p>
 <p class="small">Judged {when} with {versions}.</p>
 <h2>What was reached</h2>
-<table>{blocks}</table>
+<table><thead><tr><th>outcome</th><th>block, and its visible checks</th><th>pass</th></tr></thead>
+<tbody>{blocks}</tbody></table>
 <h2>What was judged</h2>
 <p>The work: <code>{whole}</code>. The checks and what else was given: <code>{checks}</code>.</p>
-<div class="files"><table>{files}</table></div>
+<div class="files"><table><thead><tr><th>file</th><th>SHA-256</th></tr></thead>
+<tbody>{files}</tbody></table></div>
 <p class="small">The first 16 digits of each file's SHA-256. The two digests above are those of the
 lists “digest, two blanks, path”, sorted by path.</p>
 <h2>See it again</h2>
