@@ -25,10 +25,11 @@ from instructor.grade import Options, grade_class  # noqa: E402
 from instructor.judging import plain  # noqa: E402
 from instructor.lint import check_course  # noqa: E402
 from instructor.progress import shown  # noqa: E402
-from instructor.release import read_pairs, release_many  # noqa: E402
+from instructor.release import NO_STUDY, read_pairs, release_many  # noqa: E402
 from instructor.report.board import print_board  # noqa: E402
 from instructor.report.exports import EXPORTS, FOLDER  # noqa: E402
 from instructor.sandbox.tiers import expect_tier  # noqa: E402
+from instructor.study import study_files  # noqa: E402
 from instructor.submission import skipped  # noqa: E402
 from lab.workshop import WorkshopError, load_workshop  # noqa: E402
 
@@ -42,6 +43,7 @@ BEGAN_HELP = "With --history: when the session began, in this machine's time zon
 TIMES = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S%z"]
 FOLDER_HELP = "A folder of submissions, or one submission; with --roster, where its paths start."
 ROSTER_HELP = "A CSV with name, source (a folder, a zip or a git address) and more; see README."
+STUDY_HELP = "For somebody alone: with solutions and wrong gates, encoded."
 AGAIN_HELP = "Also grade what is the same as when it was graded last."
 TIER_HELP = "Run students' code in this tier or a better one: A, B, or C (limits only)."
 DASK_HELP = "Grade on a cluster: its scheduler's address, tcp://HOST:8786; see README."
@@ -66,11 +68,13 @@ def release(
     workshops: Annotated[list[str], typer.Argument(help="For example plan_gate.")],
     to: Annotated[Path, typer.Option(help="The folder to make; it must be free.")],
     pairs: Annotated[Path | None, typer.Option(help="A text file, one name a line.")] = None,
+    self_study: Annotated[bool, typer.Option("--self-study", help=STUDY_HELP)] = False,
 ) -> None:
     """Make a workspace for students, or one for each name in a file."""
     loaded = [load_workshop(COURSE, name) for name in dict.fromkeys(workshops)]
     targets = {to / name: name for name in read_pairs(pairs)} if pairs else {to: to.name}
-    release_many(loaded, targets, datetime.now(UTC))
+    study = study_files(loaded) if self_study else NO_STUDY
+    release_many(loaded, targets, datetime.now(UTC), study)
     number = len(targets)
     made = "1 workspace" if number == 1 else f"{number} workspaces, one for each name,"
     console.print(f"Made {made} in {to}. Students start with its README.md.", soft_wrap=True)

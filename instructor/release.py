@@ -3,10 +3,11 @@
 import re
 import tempfile
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 
 import jinja2
 
@@ -14,19 +15,28 @@ from instructor import COURSE, CourseError
 from instructor.commits import commit_all, start_repository
 from instructor.extras import Extra, extras_for
 from instructor.solutions import BEGIN, END, STUB, without_solutions
+from lab.originals import ORIGINALS
 from lab.workshop import Workshop
 
 TEMPLATE = COURSE / "instructor" / "workspace"
 # What every workspace holds, whatever its workshops.
 COMMON = (
-    "lab/__init__.py", "lab/__main__.py", "lab/cards.py", "lab/clock.py", "lab/coach.py",
-    "lab/hole_probes.py", "lab/holes.py", "lab/holes_command.py", "lab/outcomes.py",
-    "lab/quick_start.py", "lab/replay.py", "lab/report.py", "lab/report_command.py",
-    "lab/report_style.py",
-    "lab/strict_json.py", "lab/suite.py", "lab/workshop.py", "LICENSE",
+    "lab/__init__.py", "lab/__main__.py", "lab/cards.py", "lab/checks.py", "lab/clock.py",
+    "lab/coach.py",
+    "lab/commands.py", "lab/fresh.py", "lab/guidance.py", "lab/hints.py", "lab/hole_probes.py",
+    "lab/holes.py", "lab/holes_command.py", "lab/originals.py", "lab/outcomes.py", "lab/parts.py",
+    "lab/progress.py", "lab/quick_start.py", "lab/replay.py", "lab/report.py",
+    "lab/report_command.py", "lab/report_style.py", "lab/slips.py", "lab/solutions.py",
+    "lab/strict_json.py", "lab/study.py", "lab/suite.py", "lab/tries.py", "lab/watch.py",
+    "lab/workshop.py", "LICENSE",
 )  # fmt: skip
 # A line of a solution shorter than this says nothing by itself, so it is no leak.
 TELLING_CHARACTERS = 40
+# What a workspace for self-study has beside the rest: file to content. A classroom's has none.
+Study = Mapping[str, bytes]
+NO_STUDY: Study = MappingProxyType({})
+# A word as long as this, with letters of both cases and digits throughout, is no word.
+ENCODED = re.compile(r"(?=[A-Za-z+/]{0,40}[0-9])(?=[a-z0-9+/]{0,20}[A-Z])[A-Za-z0-9+/]{60,}={0,2}")
 
 
 @dataclass(frozen=True)
@@ -37,16 +47,23 @@ class Leak:
     found: str
 
 
-def release(workshops: list[Workshop], target: Path, now: datetime) -> None:
+def release(
+    workshops: list[Workshop], target: Path, now: datetime, study: Study = NO_STUDY
+) -> None:
     """Build one workspace at ``target``: all of it, or nothing.
 
     Raises ``CourseError`` where the target is taken or a leak is found.
     """
-    release_many(workshops, {target: target.name}, now)
+    release_many(workshops, {target: target.name}, now, study)
 
 
-def release_many(workshops: list[Workshop], targets: dict[Path, str], now: datetime) -> None:
-    """Build several workspaces (target folder to the pair's name): all of them, or none."""
+def release_many(
+    workshops: list[Workshop], targets: dict[Path, str], now: datetime, study: Study = NO_STUDY
+) -> None:
+    """Build several workspaces (target folder to the pair's name): all of them, or none.
+
+    ``study`` is what workspaces for self-study have beside it (``instructor/study.py``).
+    """
     for target in targets:
         _check_free(target)
     first = next(iter(targets))
@@ -55,7 +72,7 @@ def release_many(workshops: list[Workshop], targets: dict[Path, str], now: datet
         built = {}
         for number, target in enumerate(targets):
             built[target] = Path(folder) / str(number)
-            build(workshops, built[target])
+            build(workshops, built[target], study)
             start_repository(built[target])
             commit_all(built[target], now, "Start the workshop")
         for target, workspace in built.items():
@@ -65,14 +82,14 @@ def release_many(workshops: list[Workshop], targets: dict[Path, str], now: datet
             workspace.replace(target)
 
 
-def build(workshops: list[Workshop], target: Path) -> None:
+def build(workshops: list[Workshop], target: Path, study: Study = NO_STUDY) -> None:
     """Write a workspace's files into a new folder and refuse to go on if anything leaks."""
     target.mkdir(parents=True)
-    for file, data in workspace_files(workshops):
+    for file, data in (*workspace_files(workshops), *study.items()):
         path = target / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    leaks = list(find_leaks(workshops, target))
+    leaks = list(find_leaks(workshops, target, study))
     if leaks:
         rows = "; ".join(f"{leak.file}: {leak.found}" for leak in leaks[:5])
         raise CourseError(f"The release holds what must stay with the teacher: {rows}.")
@@ -93,10 +110,12 @@ def workspace_files(
     files = [*COMMON, *(file for workshop in workshops for file in workshop.files)]
     files += [file for extra in extras for file in extra.files]
     starts = {file: source for workshop in workshops for file, source in workshop.start.items()}
+    own = {file for workshop in workshops for file in workshop.files}
     for file in dict.fromkeys(files):
-        source = file if solved else starts.get(file, file)
-        data = (COURSE / source).read_bytes()
-        yield file, data if solved else without_solutions(file, data)
+        released = without_solutions(file, (COURSE / starts.get(file, file)).read_bytes())
+        yield file, (COURSE / file).read_bytes() if solved else released
+        if file in own:  # what coach.reset() gives back
+            yield f"{ORIGINALS}/{file}", released
 
 
 def _rendered(text: str, workshops: list[Workshop], extras: list[Extra]) -> bytes:
@@ -104,10 +123,15 @@ def _rendered(text: str, workshops: list[Workshop], extras: list[Extra]) -> byte
     return str(template.render(workshops=workshops, extras=extras)).encode()
 
 
-def find_leaks(workshops: Iterable[Workshop], workspace: Path) -> Iterator[Leak]:
-    """Look through a built workspace for solutions, answers and anything not on the allow-list."""
+def find_leaks(
+    workshops: Iterable[Workshop], workspace: Path, study: Study = NO_STUDY
+) -> Iterator[Leak]:
+    """Look through a built workspace for solutions, answers and anything not on the allow-list.
+
+    Without ``study`` it is a classroom's, in which nothing encoded may stand either.
+    """
     workshops = list(workshops)
-    allowed = {file for file, _ in workspace_files(workshops)}
+    allowed = {file for file, _ in workspace_files(workshops)} | study.keys()
     secrets = {line for workshop in workshops for line in _solution_lines(workshop)}
     for path in sorted(workspace.rglob("*")):
         file = path.relative_to(workspace).as_posix()
@@ -116,13 +140,19 @@ def find_leaks(workshops: Iterable[Workshop], workspace: Path) -> Iterator[Leak]
         if file not in allowed:
             yield Leak(file, "it is not on the list of what a workspace holds")
         text = path.read_text(encoding="utf-8")
-        for mark in (BEGIN, STUB, END):
-            if mark in text:
-                yield Leak(file, f"{mark!r} stands in it")
-        if secret := next((line for line in text.splitlines() if line.strip() in secrets), None):
-            yield Leak(file, f"it holds a line of a solution: {secret.strip()!r}")
-        if _is_finished(file, path.read_bytes(), workshops):
+        if file not in study and ENCODED.search(text):
+            yield Leak(file, "it holds encoded text, which nobody can look through")
+        yield from (Leak(file, found) for found in _hidden_lines(text, secrets))
+        if _is_finished(file.removeprefix(f"{ORIGINALS}/"), path.read_bytes(), workshops):
             yield Leak(file, "it is the finished version")
+
+
+def _hidden_lines(text: str, secrets: set[str]) -> Iterator[str]:
+    for mark in (BEGIN, STUB, END):
+        if mark in text:
+            yield f"{mark!r} stands in it"
+    if secret := next((line for line in text.splitlines() if line.strip() in secrets), None):
+        yield f"it holds a line of a solution: {secret.strip()!r}"
 
 
 def read_pairs(file: Path) -> list[str]:

@@ -51,3 +51,16 @@ def strip_solutions(text: str, name: str) -> str:  # noqa: C901  one state machi
     if state != "outside":
         raise CourseError(f"{name}: a solution region has no {END}.")
     return "".join(kept)
+
+
+def with_solutions(text: str) -> str:
+    """Give a text with its solutions, without their markers and stubs."""
+    kept: list[str] = []
+    in_stub = False
+    for line in text.splitlines(keepends=True):
+        marker = line.strip()
+        if marker in (BEGIN, STUB, END):
+            in_stub = marker == STUB
+        elif not in_stub:
+            kept.append(line)
+    return "".join(kept)

@@ -6,41 +6,83 @@ options that gives the exit code, and raises ``WorkshopError`` for wrong usage.
 
 import argparse
 import os
+import subprocess
 import sys
+from pathlib import Path
 
-from lab import coach, holes_command, report_command
+from lab import coach, commands, guidance, holes_command, report_command
 from lab.quick_start import leave_out_slow_formats
-from lab.workshop import Workshop, WorkshopError, load_workshop
+from lab.workshop import WorkshopError, workshop_ids
+
+FAILED = 3
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; 0 when every check passes, 1 when one does not, 2 for wrong usage."""
+    elsewhere = _workspace_of(Path.cwd())
+    if arguments is None and elsewhere and elsewhere != coach.ROOT:
+        return _run_in(elsewhere, sys.argv[1:])
     leave_out_slow_formats()
+    _speak_utf_8()
+    guidance.speak_terminal()
     parser = argparse.ArgumentParser(prog="lab", description="Check your work in a terminal.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    check = commands.add_parser("check", help="check the outcome of a block, or of all blocks")
-    check.add_argument("workshop", help="for example plan_gate")
-    check.add_argument("block", nargs="?", help="for example inventory; all blocks without it")
-    check.set_defaults(run=_check)
-    report_command.add(commands)
-    holes_command.add(commands)
+    parsers = parser.add_subparsers(dest="command", required=True)
+    for module in (commands, report_command, holes_command):
+        module.add(parsers)
     options = parser.parse_args(arguments)
     try:
         code: int = options.run(options)
+        sys.stdout.flush()
     except WorkshopError as error:
         parser.error(str(error))
     except BrokenPipeError:  # somebody reads only the beginning, as `lab check … | head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except KeyboardInterrupt:
+        print("\nStopped. Your files are as you saved them.")
+        return 0
+    except Exception as error:  # noqa: BLE001  the top of the command line
+        return _fault(error)
     return code
 
 
-def _check(options: argparse.Namespace) -> int:
-    workshop: Workshop = load_workshop(coach.ROOT, options.workshop)
-    blocks = [workshop.block(options.block)] if options.block else workshop.blocks
-    cards = [coach.check(workshop.id, block.id) for block in blocks]
-    print("\n\n".join(str(card) for card in cards), flush=True)
-    return 0 if all(line.outcome == "pass" for card in cards for line in card.lines) else 1
+def _fault(error: Exception) -> int:
+    if os.environ.get("LAB_TRACEBACK"):
+        raise error
+    print(
+        f"lab: {type(error).__name__}: {error}. This is a fault of the course and not of your "
+        "work; set LAB_TRACEBACK=1 to see where.",
+        file=sys.stderr,
+    )
+    return FAILED
+
+
+def _run_in(workspace: Path, arguments: list[str]) -> int:
+    """Run the command with the code of the workspace that we stand in, which is not ours."""
+    path = os.pathsep.join(filter(None, (str(workspace), os.environ.get("PYTHONPATH", ""))))
+    process = subprocess.Popen(  # noqa: S603  this Python, and the arguments that we were given
+        [sys.executable, "-P", "-m", "lab", *arguments], env={**os.environ, "PYTHONPATH": path}
+    )
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:  # it has got that too, and says what there is to say
+            continue
+
+
+def _workspace_of(folder: Path) -> Path | None:
+    """Find the workspace that a folder lies in: the nearest with workshops and a coach."""
+    for place in (folder, *folder.parents):
+        if (place / "lab" / "coach.py").is_file() and workshop_ids(place):
+            return place
+    return None
+
+
+def _speak_utf_8() -> None:
+    """Write marks and quotes also where the terminal's own code has none, as on Windows."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
 
 
 if __name__ == "__main__":

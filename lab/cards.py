@@ -4,6 +4,7 @@ Both are HTML in a notebook and plain text everywhere else.
 """
 
 import html
+import textwrap
 from dataclasses import dataclass
 
 MARKS = {"pass": "✓", "fail": "✗", "blocked": "…"}
@@ -11,13 +12,14 @@ MARKS = {"pass": "✓", "fail": "✗", "blocked": "…"}
 
 @dataclass(frozen=True)
 class Line:
-    """One check of a block, as the pair reads it."""
+    """One check of a block, as the pair reads it; ``name`` is its test's or its evidence's."""
 
     title: str
     outcome: str
     found: str = ""
     expected: str = ""
     next: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Card:
 
     heading: str
     lines: tuple[Line, ...]
+    note: str = ""
 
     @property
     def passed(self) -> bool:
@@ -38,6 +41,8 @@ class Card:
         rows = [self.heading, *(f"  {MARKS[line.outcome]} {line.title}" for line in self.lines)]
         if problem:
             rows += ["", f"First: {problem.title}", *_labelled(problem)]
+        if self.note:
+            rows += ["", self.note]
         return "\n".join(rows)
 
     __repr__ = __str__
@@ -57,7 +62,7 @@ class Card:
             )
         return (
             f"<div style='border-left:4px solid {colour};padding:.3em .8em'>"
-            f"<b>{html.escape(self.heading)}</b>{listing}</div>"
+            f"<b>{html.escape(self.heading)}</b>{listing}{_small(self.note)}</div>"
         )
 
     @property
@@ -74,13 +79,18 @@ class Note:
 
     def __str__(self) -> str:
         """Give the note as text, for a terminal."""
-        return f"{self.text}\n  {self.quote}" if self.quote else self.text
+        return f"{self.text}\n{textwrap.indent(self.quote, '  ')}" if self.quote else self.text
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         quote = f"<pre style='white-space:pre-wrap'>{html.escape(self.quote)}</pre>"
         return f"<div>{html.escape(self.text)}{quote if self.quote else ''}</div>"
+
+
+def _small(text: str) -> str:
+    rows = "".join(f"<div>{html.escape(line)}</div>" for line in text.splitlines())
+    return f"<div style='margin-top:.3em;opacity:.8'>{rows}</div>" if text else ""
 
 
 def _labelled(line: Line) -> list[str]:

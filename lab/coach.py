@@ -1,63 +1,55 @@
-"""What a notebook calls: the block at hand, a first look at a fixture, and the check of an outcome.
+"""What a notebook calls: the block at hand, a check, a hint, a solution, a first look at a fixture.
 
 Every function takes the files as they were last saved, so there is no kernel to restart after an
-edit. Nothing here needs the network, and only ``holes`` starts a process.
+edit. Nothing here needs the network, and only ``holes`` starts a process. ``lab`` in a terminal
+says the same.
 """
 
-import importlib
-import json
-import logging
-import sys
-import types
+import functools
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import ParamSpec
 
+from lab import guidance, tries
 from lab.cards import Card, Line, Note
-from lab.clock import BlockClock, with_clock
-from lab.holes import holes as holes  # noqa: PLC0414  notebooks say coach.holes(...)
-from lab.replay import load_and_decide
-from lab.strict_json import NotStrictJson, differences, load_json
-from lab.suite import SuiteReport, SuiteVerdict, cut, judge, judge_own, run_suite
-from lab.workshop import Evidence, Workshop, WorkshopError, load_workshop
+from lab.checks import Checks
+from lab.fresh import forget, fresh
+from lab.holes import holes
+from lab.progress import keep_progress, read_progress
+from lab.slips import find_slips
+from lab.workshop import Workshop, WorkshopError, load_workshop
+
+__all__ = [
+    "block", "check", "compare", "forget", "fresh", "hint", "holes", "progress", "reset", "slips",
+    "solution", "try_function", "try_gate",
+]  # fmt: skip
 
 ROOT = Path(__file__).resolve().parents[1]
-# These stay loaded; every other module of lab/ is read again from its file.
-_KEPT = frozenset({
-    "lab", "lab.__main__", "lab.cards", "lab.clock", "lab.coach", "lab.replay",
-    "lab.strict_json", "lab.suite", "lab.workshop",
-    "lab.report", "lab.report_command", "lab.report_style",
-    "lab.holes", "lab.hole_probes", "lab.holes_command", "lab.quick_start",
-})  # fmt: skip
+P = ParamSpec("P")
 
 
-class _Log(logging.Handler):
-    """Keep what ``lab/`` logs while this is entered, and show it nowhere else."""
+def _in_words(function: Callable[P, Note]) -> Callable[P, Note]:
+    """Answer in words where there is no answer: no traceback of ours reaches a pair."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-        self._logger = logging.getLogger("lab")
+    @functools.wraps(function)
+    def answer(*args: P.args, **kwargs: P.kwargs) -> Note:
+        try:
+            return function(*args, **kwargs)
+        except WorkshopError as error:
+            return Note(str(error))
+        except Exception as error:  # noqa: BLE001  a workspace may be in any state
+            return Note(_fault(error))
 
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(f"logged: {record.getMessage()}")
-
-    def __enter__(self) -> None:
-        self._logger.addHandler(self)
-        self._logger.setLevel(logging.INFO)
-        self._logger.propagate = False
-
-    def __exit__(self, *_: object) -> None:
-        self._logger.removeHandler(self)
-        self._logger.setLevel(logging.NOTSET)
-        self._logger.propagate = True
+    return answer
 
 
-def block(workshop: str, block_id: str) -> Note | BlockClock:
-    """Show a block's minutes, the outcome to reach, and in JupyterLab a clock."""
-    try:
-        found = load_workshop(ROOT, workshop)
-        item = found.block(block_id)
-    except WorkshopError as error:
-        return Note(f"{error}")
+@_in_words
+def block(workshop: str, block_id: str) -> Note:
+    """Show a block's minutes and the outcome to reach."""
+    found = load_workshop(ROOT, workshop)
+    item = found.block(block_id)
+    keep_progress(ROOT, read_progress(ROOT).opened(workshop, block_id, datetime.now(UTC)))
     start = 0
     for other in found.blocks:
         if other.id == block_id:
@@ -72,183 +64,93 @@ def block(workshop: str, block_id: str) -> Note | BlockClock:
 def check(workshop: str, block_id: str) -> Card:
     """Check what can be seen of a block's outcome; the grader runs the same checks and more."""
     try:
-        found = load_workshop(ROOT, workshop)
-        item = found.block(block_id)
+        return _check(load_workshop(ROOT, workshop), block_id)
     except WorkshopError as error:
         return Card("This check cannot run.", (Line(str(error), "fail"),))
-    runs = _Runs(found, block_id)
-    lines = tuple(
-        line
-        for evidence in found.evidence_of(block_id)
-        if evidence.kind == "suite"
-        for line in _lines(evidence, found, runs)
-    )
-    if not lines:
-        return Card(f"{item.title}: nothing is checked here; grading looks at the files.", ())
-    done = sum(line.outcome == "pass" for line in lines)
-    hidden = sum(e.graded and e.kind != "suite" for e in found.evidence_of(block_id))
-    heading = f"{item.title}: {done} of {len(lines)} checks pass."
-    if done == len(lines) and hidden:
-        more = "1 check that runs" if hidden == 1 else f"{hidden} checks that run"
-        heading += f" Grading adds {more} only there."
-    return Card(heading, lines)
+    except Exception as error:  # noqa: BLE001  a workspace may be in any state
+        return Card("This check cannot run.", (Line(_fault(error), "fail"),))
 
 
+@_in_words
+def hint(workshop: str, exercise: str = "", *, again: bool = False) -> Note:
+    """Show one hint more on an exercise, or on a block's first red check.
+
+    Without ``exercise`` it is the first block that is not reached. ``again`` shows the hints that
+    you had, and no new one.
+    """
+    return guidance.hint(ROOT, load_workshop(ROOT, workshop), exercise, again)
+
+
+@_in_words
+def solution(workshop: str, exercise: str = "") -> Note:
+    """Show one right solution with its reasons, once its block is green or was red three times."""
+    return guidance.solution(ROOT, load_workshop(ROOT, workshop), exercise)
+
+
+@_in_words
+def reset(workshop: str, exercise: str) -> Note:
+    """Give one exercise back as it was released; what you had is kept, and it says where."""
+    return guidance.reset(ROOT, load_workshop(ROOT, workshop), exercise, datetime.now(UTC))
+
+
+@_in_words
+def progress(workshop: str) -> Note:
+    """Show each block's outcome as it was last checked, the red checks, the minutes, the hints."""
+    return guidance.progress(ROOT, load_workshop(ROOT, workshop))
+
+
+def slips(workshop: str) -> Card | Note:
+    """Name the slips of a gate that your tests would not notice: one wrong gate for each."""
+    try:
+        return find_slips(ROOT, load_workshop(ROOT, workshop))
+    except WorkshopError as error:
+        return Note(str(error))
+    except Exception as error:  # noqa: BLE001  a workspace may be in any state
+        return Note(_fault(error))
+
+
+@_in_words
 def try_gate(workshop: str, fixture: str, predict: str, **named: str) -> Note:
     """Give one of your fixtures to your own gate, and compare its verdict with your prediction.
 
     ``predict`` is "accept" or "refuse". Further names give the gate another fixture as that
     argument, for example ``inventory="inventory.json"``.
     """
-    if predict not in ("accept", "refuse"):
-        return Note(f'Predict first: predict="accept" or predict="refuse". Found: {predict!r}.')
-    try:
-        found = load_workshop(ROOT, workshop)
-        verdict, text = _decide(found, fixture, named)
-    except (WorkshopError, NotStrictJson) as error:
-        return Note(str(error))
-    agrees = "as you predicted" if verdict == predict else f"and you predicted: {predict}"
-    words = {"accept": "accepted", "refuse": "refused", "crash": "no verdict: your gate crashes"}
-    aloud = " Read the reject string aloud:" if verdict == "refuse" else ""
-    return Note(f"{fixture}: {words[verdict]}, {agrees}.{aloud}", cut(text, 1500))
+    return tries.try_gate(ROOT, workshop, fixture, predict, named)
 
 
+@_in_words
 def try_function(workshop: str, name: str, fixture: str) -> Note:
     """Call one function of ``lab/`` on one of your fixtures: its result, its log, or its error.
 
     ``name`` is the module and the function, for example ``plan_gate.validate_schema``.
     """
-    module, _, function = f"lab.{name}".rpartition(".")
-    log = _Log()
-    try:
-        plan = load_json(ROOT / "fixtures" / workshop / fixture)
-        with log:
-            value = getattr(fresh(module), function)(plan)
-    except (Exception, SystemExit) as error:  # noqa: BLE001  a pair's code may raise anything
-        return Note(
-            f"{name} on {fixture} gives no result.", cut(f"{type(error).__name__}: {error}")
-        )
-    lines = [*log.lines, f"returned: {value!r}"]
-    return Note(f"{name} on {fixture}:", cut("\n  ".join(lines), 1500))
+    return tries.try_function(ROOT, workshop, name, fixture)
 
 
+@_in_words
 def compare(workshop: str, left: str, right: str) -> Note:
     """Show the places in which two fixtures differ, as JSON Pointers (RFC 6901)."""
-    folder = ROOT / "fixtures" / workshop
-    try:
-        places = differences(load_json(folder / left), load_json(folder / right))
-    except NotStrictJson as error:
-        return Note(str(error))
-    number = len(places)
-    values = "value" if number == 1 else "values"
-    return Note(f"{left} and {right} differ in {number} {values}.", "\n  ".join(places[:20]))
+    return tries.compare(ROOT, workshop, left, right)
 
 
-def fresh(module: str) -> types.ModuleType:
-    """Import a module of ``lab/`` as it stands in its file now."""
-    forget()
-    return importlib.import_module(module)
+def _check(workshop: Workshop, block_id: str) -> Card:
+    item = workshop.block(block_id)
+    lines = Checks(ROOT, workshop, block_id).lines(block_id)
+    if not lines:
+        return Card(f"{item.title}: nothing is checked here; grading looks at the files.", ())
+    done = sum(line.outcome == "pass" for line in lines)
+    hidden = sum(e.graded and e.kind != "suite" for e in workshop.evidence_of(block_id))
+    heading = f"{item.title}: {done} of {len(lines)} checks pass."
+    if done == len(lines) and hidden:
+        more = "1 check that runs" if hidden == 1 else f"{hidden} checks that run"
+        heading += f" Grading adds {more} only there."
+    note = guidance.note_check(ROOT, workshop, block_id, lines, datetime.now(UTC))
+    return Card(heading, lines, note)
 
 
-def forget() -> None:
-    """Drop what was imported from ``lab/`` before, so that the next import reads the files."""
-    importlib.invalidate_caches()
-    # Two saves within one second can leave compiled code that looks up to date.
-    sys.dont_write_bytecode = True
-    package = sys.modules["lab"]
-    for name in [n for n in sys.modules if n.startswith("lab.") and n not in _KEPT]:
-        del sys.modules[name]
-        package.__dict__.pop(name.removeprefix("lab."), None)
-
-
-def _lines(evidence: Evidence, workshop: Workshop, runs: "_Runs") -> list[Line]:
-    """Judge a suite test by test, so that each check has a line of its own."""
-    for needed in evidence.needs:
-        if not _block_passes(needed, workshop, runs):
-            title = workshop.block(needed).title
-            return [
-                Line(
-                    evidence.title,
-                    "blocked",
-                    f"It builds on “{title}”.",
-                    "",
-                    f"Finish “{title}” first.",
-                )
-            ]
-    report = runs.report(evidence.options["file"])
-    if "tests" not in evidence.options:
-        return [_line(evidence, evidence.title, _verdict(evidence, report))]
-    titles = {test.name: test.title for test in report.tests}
-    return [
-        _line(evidence, titles.get(name, name), judge(report, [name]))
-        for name in evidence.options["tests"]
-    ]
-
-
-def _line(evidence: Evidence, title: str, verdict: SuiteVerdict) -> Line:
-    if verdict.passed:
-        return Line(title, "pass")
-    expected = "" if verdict.expected == title else verdict.expected
-    unreadable = any(sign in verdict.found for sign in ("is not JSON", "cannot be imported"))
-    advice = "Mend the place that is named, save the file, and check again."
-    return Line(title, "fail", verdict.found, expected, advice if unreadable else evidence.next)
-
-
-def _block_passes(block_id: str, workshop: Workshop, runs: "_Runs") -> bool:
-    suites = [e for e in workshop.evidence_of(block_id) if e.kind == "suite"]
-    return all(_verdict(e, runs.report(e.options["file"])).passed for e in suites)
-
-
-def _verdict(evidence: Evidence, report: SuiteReport) -> SuiteVerdict:
-    """Judge the named tests of a suite, or all of a pair's own."""
-    if "tests" in evidence.options:
-        return judge(report, evidence.options["tests"])
-    return judge_own(report, evidence.options["at_least"])
-
-
-class _Runs:
-    """The visible tests of one block and of what it builds on, each file of them run once."""
-
-    def __init__(self, workshop: Workshop, block_id: str) -> None:
-        self._evidence = _suites_up_to(block_id, workshop)
-        self._reports: dict[str, SuiteReport] = {}
-
-    def report(self, file: str) -> SuiteReport:
-        """Run the tests of a file that count here, unless that was done."""
-        if file not in self._reports:
-            self._reports[file] = self._run(file)
-        return self._reports[file]
-
-    def _run(self, file: str) -> SuiteReport:
-        forget()
-        if not (ROOT / file).is_file():
-            return SuiteReport(False, (), f"{file} is missing. Get it back: git checkout -- {file}")
-        asked = [e.options.get("tests") for e in self._evidence if e.options["file"] == file]
-        named = [name for names in asked if names for name in names]
-        return run_suite(ROOT, file, named if all(asked) else ())
-
-
-def _suites_up_to(block_id: str, workshop: Workshop) -> list[Evidence]:
-    """List the suites of a block, and of the blocks that it needs."""
-    own = [item for item in workshop.evidence_of(block_id) if item.kind == "suite"]
-    needed = dict.fromkeys(block for item in own for block in item.needs)
-    return own + [item for block in needed for item in _suites_up_to(block, workshop)]
-
-
-def _decide(workshop: Workshop, fixture: str, named: dict[str, str]) -> tuple[str, str]:
-    """Give a verdict in one word, and the text that goes with it."""
-    folder = ROOT / "fixtures" / workshop.id
-    gate = workshop.gate
-    for name in (fixture, *named.values()):
-        if not (folder / name).is_file():
-            raise WorkshopError(f"No verdict: there is no file fixtures/{workshop.id}/{name}.")
-    arguments = {name: load_json(folder / file) for name, file in named.items()}
-    try:
-        decision = load_and_decide(gate, fresh(gate.module), folder / fixture, arguments)
-    except (Exception, SystemExit) as error:
-        raise WorkshopError(
-            f"{gate.file} cannot be used yet: {type(error).__name__}: {error}."
-        ) from error
-    if decision.verdict == "accept":
-        return "accept", json.dumps(decision.seen, indent=2, ensure_ascii=False)
-    return {"reject": "refuse"}.get(decision.verdict, "crash"), decision.text
+def _fault(error: Exception) -> str:
+    return (
+        f"Found: {type(error).__name__}: {error}. Expected: an answer. Next: save your files and "
+        "run this again; if it stays, tell your teacher, for it is no fault of your work."
+    )

@@ -6,6 +6,7 @@ report and judge it the same way. pytest's exit code is never looked at: it is 0
 """
 
 import os
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -79,6 +80,7 @@ def run_suite(
     """
     recorder = Recorder(root, on_test, frozenset(names))
     stop = ["--maxfail=1"] if stop_at_failure else []
+    _forget_file(str(root / file))
     with no_settings():
         pytest.main(
             [str(root / file), *stop, *arguments(root)],
@@ -124,6 +126,13 @@ def judge_own(report: SuiteReport, at_least: int) -> SuiteVerdict:
         missing = f"{len(names)} tests run."
         return SuiteVerdict(False, missing, f"At least {at_least} tests run, and all pass.")
     return judge(report, names)
+
+
+def _forget_file(path: str) -> None:
+    """Drop the module of a test file: pytest would not import a file again that was edited."""
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__file__", None) == path:
+            del sys.modules[name]
 
 
 class Recorder:

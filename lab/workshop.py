@@ -141,7 +141,7 @@ class Workshop:
     def files(self) -> tuple[str, ...]:
         """List every file of this workshop that a workspace holds, relative to its root."""
         folder = f"notebooks/{self.id}"
-        data = (f"{folder}/timing.toml", f"{folder}/workshop.toml")
+        data = tuple(f"{folder}/{name}.toml" for name in ("timing", "workshop", "hints"))
         notebooks = tuple(f"{folder}/{name}" for name in self.notebooks)
         return (*data, *notebooks, *self.given, *self.stripped, *self.start)
 

@@ -15,7 +15,7 @@ ROOMS = ("lab", "notebooks", "fixtures", "tests")
 # Made by tools, never handed in on purpose.
 IGNORED_FOLDERS = frozenset(
     {".git", ".venv", "venv", "node_modules", "__pycache__", ".ipynb_checkpoints", ".pytest_cache",
-     "__MACOSX"}
+     "__MACOSX", ".lab"}
 )  # fmt: skip
 
 

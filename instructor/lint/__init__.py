@@ -6,7 +6,7 @@ from pathlib import Path
 
 from instructor import COURSE, CourseError
 from instructor.extras import all_extras
-from instructor.lint import data, gates, graded, notebooks
+from instructor.lint import data, gates, graded, hints, notebooks
 from instructor.lint.notebooks import extra_problems
 from instructor.report.weights import load_weights
 from lab.workshop import Workshop, load_workshop, workshop_ids
@@ -36,6 +36,7 @@ def check_course(
         name = workshop.id
         yield f"{name}: minutes, cues and cuts add up", list(data.timing_problems(workshop))
         yield f"{name}: notebooks agree with the plan", list(notebooks.problems(workshop))
+        yield f"{name}: each block with work has hints", list(hints.problems(workshop))
         yield f"{name}: each block has something to earn", list(data.guard_problems(workshop))
         yield f"{name}: cases and wrong gates decide", list(gates.answer_problems(workshop))
         yield f"{name}: no file is missing or orphaned", list(data.file_problems(workshop))

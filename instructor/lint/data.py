@@ -22,6 +22,7 @@ def schema_problems(workshop_id: str) -> Iterator[str]:
     files = {
         notebooks / "timing.toml": "timing",
         notebooks / "workshop.toml": "workshop",
+        notebooks / "hints.toml": "hints",
         answers / "cases.json": "cases",
         answers / "wrong_gates.toml": "wrong_gates",
     }
@@ -71,7 +72,7 @@ def file_problems(workshop: Workshop) -> Iterator[str]:
             file = path.relative_to(COURSE).as_posix()
             if path.is_file() and file not in named and ".ipynb_checkpoints" not in path.parts:
                 yield f"{file} is there and nothing names it."
-    known = {"cases.json", "wrong_gates.toml", "tables.json", "notes.md"}
+    known = {"cases.json", "wrong_gates.toml", "tables.json", "notes.md", "solutions.toml"}
     found = {path.name for path in (ANSWERS / workshop.id).iterdir()}
     for name in sorted(found ^ known):
         state = "is not expected there" if name in found else "is missing"

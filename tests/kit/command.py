@@ -23,9 +23,9 @@ def instructor(*arguments: object, cwd: Path = COURSE, **environment: str) -> En
     return _run(["-m", "instructor", *arguments], cwd, **environment)
 
 
-def in_workspace(workspace: Path, *arguments: str) -> Ended:
+def in_workspace(workspace: Path, *arguments: str, given: str = "") -> Ended:
     """Run Python inside a workspace or a course, whose own ``lab`` comes first there."""
-    return _run(arguments, workspace, PYTHONPATH=str(workspace))
+    return _run(arguments, workspace, given, PYTHONPATH=str(workspace))
 
 
 def python(*arguments: str, cwd: Path) -> Ended:
@@ -33,10 +33,11 @@ def python(*arguments: str, cwd: Path) -> Ended:
     return _run(arguments, cwd, PYTHONPATH=str(COURSE), PYTHONDONTWRITEBYTECODE="1")
 
 
-def _run(arguments: Sequence[object], cwd: Path, **environment: str) -> Ended:
+def _run(arguments: Sequence[object], cwd: Path, given: str = "", **environment: str) -> Ended:
     done = subprocess.run(
         [sys.executable, *map(str, arguments)],
         cwd=cwd,
+        input=given,
         env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1", **environment},
         capture_output=True,
         text=True,

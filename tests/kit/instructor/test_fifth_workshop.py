@@ -54,7 +54,7 @@ def test_a_fifth_workshop_is_checked_released_and_graded(course: Path, tmp_path:
     """
     said = run(course, "check")
     assert "The course agrees with itself." in said
-    assert said.count("toy_gate:") == 6
+    assert said.count("toy_gate:") == 7
 
     run(course, "release", "toy_gate", "--to", str(tmp_path / "class" / "pair"))
     wrong = TOY / "fixtures" / "classroom" / "toy_unit_filled_in"

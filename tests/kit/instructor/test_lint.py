@@ -19,6 +19,7 @@ PLAN, NOTEBOOKS = "notebooks/plan_gate/timing.toml", "notebooks/plan_gate"
 EVIDENCE = f"{NOTEBOOKS}/workshop.toml"
 ANSWERS = "instructor/answers/plan_gate"
 CASES, WRONG_GATES = f"{ANSWERS}/cases.json", f"{ANSWERS}/wrong_gates.toml"
+HINTS = f"{NOTEBOOKS}/hints.toml"
 FIRST = f"{NOTEBOOKS}/1_inventory_and_contract.ipynb"
 
 
@@ -60,6 +61,13 @@ def cell(change: Callable[[dict[str, object]], object]) -> Callable[[Path], obje
     return do
 
 
+def only_first_rung(course: Path) -> object:
+    path = course / HINTS
+    head, _, rest = path.read_text(encoding="utf-8").partition("rungs = [\n")
+    first, _, others = rest.partition("\n")
+    return path.write_text(f"{head}rungs = [{first}]{others.partition(']')[2]}", encoding="utf-8")
+
+
 WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
     "minutes": (swap(PLAN, "minutes = 80", "minutes = 79"), "the plan says 79"),
     "long": (swap(PLAN, "minutes = 80", "minutes = 90"), "90 is greater than the maximum of 80"),
@@ -93,6 +101,7 @@ WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
         swap(WRONG_GATES, 'layer = "rewrite"', 'layer = "stretch"\nloses = []'),
         "needs 2 gates of the layer",
     ),
+    "one_hint": (only_first_rung, "hints.toml, at $.ladders[0].rungs:"),
     "extra": (
         swap("notebooks/agent_loop/extra.toml", "script.json", "no.json"),
         "no.json is named in extra.toml and is not there",

@@ -1,0 +1,148 @@
+"""What the coach remembers of a workspace: tries, hints and when a block was reached.
+
+It stands in ``.lab/progress.json``, which git ignores and grading never reads. A lost or broken
+file costs nothing but the memory.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+FOLDER = ".lab"
+NAME = f"{FOLDER}/progress.json"
+ASIDE = f"{FOLDER}/progress.unreadable.json"
+
+
+@dataclass(frozen=True)
+class BlockNotes:
+    """One block: red checks so far, the last outcome, its first red check, and two moments.
+
+    ``began`` is when the block was first opened or checked, ``reached`` when it was first green;
+    both are ISO 8601 with a zone, "" where it has not happened.
+    """
+
+    tries: int = 0
+    outcome: str = ""
+    red: str = ""
+    began: str = ""
+    reached: str = ""
+
+    @property
+    def minutes(self) -> int | None:
+        """Give the minutes from the beginning until it was reached; None before that."""
+        if not (self.began and self.reached):
+            return None
+        taken = datetime.fromisoformat(self.reached) - datetime.fromisoformat(self.began)
+        return max(0, round(taken.total_seconds() / 60))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The notes on a workspace; ``trouble`` says what was wrong with the file, "" if nothing."""
+
+    blocks: Mapping[str, BlockNotes] = field(default_factory=dict)
+    hints: Mapping[str, int] = field(default_factory=dict)
+    trouble: str = ""
+
+    def block(self, workshop: str, block_id: str) -> BlockNotes:
+        """Give the notes on a block, empty ones where there are none."""
+        return self.blocks.get(f"{workshop}.{block_id}", BlockNotes())
+
+    def seen(self, workshop: str, exercise: str) -> int:
+        """Tell how many hints on an exercise were shown."""
+        return self.hints.get(f"{workshop}.{exercise}", 0)
+
+    def opened(self, workshop: str, block_id: str, now: datetime) -> "Progress":
+        """Note that a block was opened, where that is new."""
+        notes = self.block(workshop, block_id)
+        return self._with(workshop, block_id, replace(notes, began=notes.began or _stamp(now)))
+
+    def checked(
+        self, workshop: str, block_id: str, outcome: str, red: str, now: datetime
+    ) -> "Progress":
+        """Note a check: a red one is a try, a green one reaches the block."""
+        notes = self.opened(workshop, block_id, now).block(workshop, block_id)
+        return self._with(
+            workshop,
+            block_id,
+            replace(
+                notes,
+                tries=notes.tries + (outcome == "fail"),
+                outcome=outcome,
+                red=red,
+                reached=notes.reached or (_stamp(now) if outcome == "pass" else ""),
+            ),
+        )
+
+    def shown(self, workshop: str, exercise: str, number: int) -> "Progress":
+        """Note that this many hints on an exercise were shown."""
+        return replace(self, hints={**self.hints, f"{workshop}.{exercise}": number})
+
+    def _with(self, workshop: str, block_id: str, notes: BlockNotes) -> "Progress":
+        return replace(self, blocks={**self.blocks, f"{workshop}.{block_id}": notes})
+
+
+def read_progress(root: Path) -> Progress:
+    """Read the notes on a workspace; a file that cannot be used is put aside, and that is said."""
+    path = root / NAME
+    try:
+        return _progress(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return Progress()
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        return Progress(trouble=_put_aside(root, error))
+
+
+def keep_progress(root: Path, progress: Progress) -> None:
+    """Write the notes, where the folder for them is there and can be written to."""
+    path = root / NAME
+    blocks = {name: asdict(notes) for name, notes in progress.blocks.items()}
+    text = json.dumps({"version": 1, "blocks": blocks, "hints": dict(progress.hints)}, indent=2)
+    temporary = path.with_name(f"progress.{os.getpid()}.tmp")
+    if not path.parent.is_dir():  # the course itself, or a workspace of an earlier release
+        return
+    try:
+        temporary.write_text(text + "\n", encoding="utf-8", newline="\n")
+        temporary.replace(path)
+    except OSError:  # a folder that is read only: the check itself still says all there is
+        temporary.unlink(missing_ok=True)
+
+
+def _progress(data: Any) -> Progress:
+    blocks = {str(name): BlockNotes(**row) for name, row in data["blocks"].items()}
+    hints = {str(name): number for name, number in data["hints"].items()}
+    for wrong in _misshapen(blocks, hints):
+        raise TypeError(wrong)
+    return Progress(blocks, hints)
+
+
+def _misshapen(blocks: Mapping[str, BlockNotes], hints: Mapping[str, Any]) -> Iterator[str]:
+    for name, notes in blocks.items():
+        texts = (notes.outcome, notes.red, notes.began, notes.reached)
+        if type(notes.tries) is not int or not all(type(text) is str for text in texts):
+            yield f"a wrong type in {name}"
+        for moment in filter(None, (notes.began, notes.reached)):
+            if datetime.fromisoformat(moment).tzinfo is None:
+                yield f"a moment without a zone in {name}"
+    yield from (f"a wrong type in {name}" for name, n in hints.items() if type(n) is not int)
+
+
+def _put_aside(root: Path, error: Exception) -> str:
+    try:
+        (root / NAME).replace(root / ASIDE)
+    except OSError:
+        where = f"Delete {NAME}; none of your work is in it."
+    else:
+        where = f"It is now {ASIDE}, and a new one is begun; none of your work was in it."
+    return (
+        f"Found: {NAME} cannot be read ({type(error).__name__}). "
+        f"Expected: what the coach wrote there. Next: {where}"
+    )
+
+
+def _stamp(now: datetime) -> str:
+    return now.isoformat(timespec="seconds")
