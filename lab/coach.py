@@ -9,11 +9,12 @@ import functools
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ParamSpec
+from typing import ParamSpec, TypeVar
 
 from lab import guidance, tries
 from lab.cards import Card, Line, Note
 from lab.checks import Checks
+from lab.clock import BlockClock, with_clock
 from lab.fresh import forget, fresh
 from lab.holes import holes
 from lab.progress import keep_progress, read_progress
@@ -27,13 +28,14 @@ __all__ = [
 
 ROOT = Path(__file__).resolve().parents[1]
 P = ParamSpec("P")
+R = TypeVar("R")
 
 
-def _in_words(function: Callable[P, Note]) -> Callable[P, Note]:
+def _in_words(function: Callable[P, R]) -> Callable[P, R | Note]:
     """Answer in words where there is no answer: no traceback of ours reaches a pair."""
 
     @functools.wraps(function)
-    def answer(*args: P.args, **kwargs: P.kwargs) -> Note:
+    def answer(*args: P.args, **kwargs: P.kwargs) -> R | Note:
         try:
             return function(*args, **kwargs)
         except WorkshopError as error:
@@ -45,20 +47,22 @@ def _in_words(function: Callable[P, Note]) -> Callable[P, Note]:
 
 
 @_in_words
-def block(workshop: str, block_id: str) -> Note:
-    """Show a block's minutes and the outcome to reach."""
+def block(workshop: str, block_id: str) -> Note | BlockClock:
+    """Show a block's minutes, the outcome to reach, and in JupyterLab a clock."""
     found = load_workshop(ROOT, workshop)
     item = found.block(block_id)
-    keep_progress(ROOT, read_progress(ROOT).opened(workshop, block_id, datetime.now(UTC)))
-    start = 0
-    for other in found.blocks:
-        if other.id == block_id:
-            span = f"minutes {start} to {start + item.minutes}"
-            heading = f"{item.title}: {item.minutes} minutes ({span})."
-            return with_clock(Note(heading, f"Outcome: {item.outcome}"), item, workshop, ROOT)
-        start += other.minutes
-    note = Note(f"{item.title}: {item.minutes} minutes, outside the timing plan.", item.outcome)
-    return with_clock(note, item, workshop, ROOT)
+    notes = read_progress(ROOT)
+    keep_progress(ROOT, notes.opened(workshop, block_id, datetime.now(UTC)))
+    place = found.blocks.index(item) if item in found.blocks else None
+    if place is None:
+        heading = f"{item.title}: {item.minutes} minutes, outside the timing plan."
+        lines = (item.outcome, notes.trouble)
+    else:
+        start = sum(other.minutes for other in found.blocks[:place])
+        span = f"minutes {start} to {start + item.minutes}"
+        heading = f"{item.title}: {item.minutes} minutes ({span})."
+        lines = (f"Outcome: {item.outcome}", notes.trouble)
+    return with_clock(Note(heading, "\n".join(filter(None, lines))), item, workshop, ROOT)
 
 
 def check(workshop: str, block_id: str) -> Card:
@@ -99,14 +103,10 @@ def progress(workshop: str) -> Note:
     return guidance.progress(ROOT, load_workshop(ROOT, workshop))
 
 
+@_in_words
 def slips(workshop: str) -> Card | Note:
     """Name the slips of a gate that your tests would not notice: one wrong gate for each."""
-    try:
-        return find_slips(ROOT, load_workshop(ROOT, workshop))
-    except WorkshopError as error:
-        return Note(str(error))
-    except Exception as error:  # noqa: BLE001  a workspace may be in any state
-        return Note(_fault(error))
+    return find_slips(ROOT, load_workshop(ROOT, workshop))
 
 
 @_in_words

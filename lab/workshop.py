@@ -172,7 +172,8 @@ def load_workshop(root: Path, workshop_id: str) -> Workshop:
         return _build(workshop_id, timing, work)
     except (KeyError, TypeError) as error:
         raise WorkshopError(
-            f"notebooks/{workshop_id}: missing or misspelt field: {error}"
+            f"notebooks/{workshop_id}: missing or misspelt field: {error}. "
+            f"Get it back: git checkout -- notebooks/{workshop_id}"
         ) from error
 
 
@@ -181,7 +182,8 @@ def _read(path: Path) -> dict[str, Any]:
         return _parsed(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         name = f"notebooks/{path.parent.name}/{path.name}"
-        raise WorkshopError(f"{name} cannot be read: {error}") from error
+        advice = f"Get it back: git checkout -- {name}"
+        raise WorkshopError(f"{name} cannot be read: {error}. {advice}") from error
 
 
 @functools.lru_cache(maxsize=16)

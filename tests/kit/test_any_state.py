@@ -27,8 +27,8 @@ STATES: dict[str, tuple[str, str | bytes | None, str]] = {
     "gate not UTF-8": (GATE, b"# \xff\xfe\n", "utf-8"),
     "gate holds a null": (GATE, b"x = 1\0\n", "null bytes"),
     "gate renamed": (GATE, "def gate(plan):\n    return {}\n", "has no attribute"),
-    "gate asks": (GATE, "input()\n", "there is no keyboard here"),
-    "gate is a folder": (GATE, FOLDER, "cannot be imported"),
+    "gate asks": (GATE, "input()\n", "lab/plan_gate.py cannot be"),
+    "gate is a folder": (GATE, FOLDER, "has no attribute"),
     "tests gone": (TESTS, GONE, "test_plan_gate.py is missing"),
     "tests not Python": (TESTS, "def (\n", "SyntaxError"),
     "tests empty": (TESTS, "", "tests"),
@@ -98,7 +98,9 @@ FURTHER = {
         ),
     },
     "lab/agent_plan.schema.json": {"contract": lambda: coach.check("plan_gate", "contract")},
-    "fixtures/plan_gate/inventory.json": {"inventory": lambda: coach.check("plan_gate", "inventory")},
+    "fixtures/plan_gate/inventory.json": {
+        "inventory": lambda: coach.check("plan_gate", "inventory")
+    },
     ".lab/study/plan_gate.txt": {"slips": lambda: coach.slips("plan_gate")},
     "notebooks/plan_gate/workshop.toml": {"lab check": lambda: terminal()},
     "notebooks/plan_gate/timing.toml": {"lab check": lambda: terminal()},

@@ -14,11 +14,11 @@ from tests.kit.command import COURSE
 Ladders = tuple[Ladder, ...]
 
 
-def change(exercise: str, **fields: object) -> Callable[[Ladders], Ladders]:
+def change(name: str, /, **fields: object) -> Callable[[Ladders], Ladders]:
     def do(ladders: Ladders) -> Ladders:
-        assert exercise in {ladder.exercise for ladder in ladders}
+        assert name in {ladder.exercise for ladder in ladders}
         return tuple(
-            replace(ladder, **fields) if ladder.exercise == exercise else ladder  # type: ignore[arg-type]
+            replace(ladder, **fields) if ladder.exercise == name else ladder  # type: ignore[arg-type]
             for ladder in ladders
         )
 
