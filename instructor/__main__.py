@@ -17,6 +17,7 @@ from rich.console import Console  # noqa: E402
 
 from instructor import COURSE, CourseError  # noqa: E402
 from instructor.classroom import build_demo  # noqa: E402
+from instructor.commands.benchmark import benchmark  # noqa: E402
 from instructor.commands.doctor import doctor  # noqa: E402
 from instructor.commands.pace import pace  # noqa: E402
 from instructor.commands.session import session  # noqa: E402
@@ -157,6 +158,7 @@ def check(
 
 
 app.command()(doctor)
+app.command()(benchmark)
 app.command()(pace)
 app.command()(session)
 app.command()(sheet)

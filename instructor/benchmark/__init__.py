@@ -1,0 +1,108 @@
+"""How fast is grading? Measured against plain tools that do the same work in the same run."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from instructor import COURSE, CourseError
+from instructor.benchmark.growth import Size, copy_of, grow
+from instructor.benchmark.ours import judge_in_pieces
+from instructor.benchmark.rounds import Compared, compare
+from instructor.benchmark.spent import Spent
+from instructor.classroom import build_class, build_reference, load_pairs
+from instructor.grade import Options
+from instructor.sandbox import tier
+from lab.workshop import Workshop, load_workshop, workshop_ids
+
+Said = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to measure: how many submissions, how often, how many at once, classes of what sizes."""
+
+    workshop: str = ""
+    submissions: int = 4
+    rounds: int = 1
+    workers: tuple[int, ...] = (1, 2)
+    growth: tuple[int, ...] = (10, 50)
+
+
+@dataclass
+class Results:
+    """What was measured; ``pieces`` and ``plain`` are by kind of work, ``whole`` by workers."""
+
+    workshop: str
+    sandbox: str
+    cores: int
+    load: float
+    submissions: int
+    rounds: int
+    pieces: Spent = field(default_factory=Spent)
+    plain: Spent = field(default_factory=Spent)
+    whole: dict[int, Compared] = field(default_factory=dict)
+    growth: list[Size] = field(default_factory=list)
+
+    @property
+    def differing(self) -> list[str]:
+        """List what the two ways judged otherwise, in any round."""
+        return list(
+            dict.fromkeys(line for found in self.whole.values() for line in found.differing())
+        )
+
+    @property
+    def outcomes(self) -> int:
+        """Count the outcomes that were compared."""
+        first = next(iter(self.whole.values()), Compared())
+        return sum(len(outcomes) for outcomes in first.plain.values())
+
+
+def measure(plan: Plan, said: Said) -> Results:
+    """Measure all of a plan; ``said`` is told how far it has come."""
+    workshop = _workshop(plan.workshop)
+    found = Results(
+        workshop.id, tier(), os.cpu_count() or 1, os.getloadavg()[0], plan.submissions, plan.rounds
+    )
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        folders = sample(workshop, place, plan.submissions)
+        (place / "scratch").mkdir()
+        for workers in plan.workers:
+            one = compare(folders, workshop, place / "scratch", workers, plan.rounds)
+            found.whole[workers] = one
+            said(f"{len(folders)} submissions judged both ways with {workers} at once")
+        alone = min(found.whole, default=0)
+        if alone:
+            found.plain = found.whole[alone].spent
+        judge_in_pieces(folders[0], workshop)  # the first starts the fork servers
+        for _ in range(plan.rounds):
+            for folder in folders:
+                found.pieces.add(judge_in_pieces(folder, workshop).spent)
+        said("piece by piece measured")
+        options = Options((workshop.id,), workers=max(plan.workers, default=2))
+        found.growth = grow(plan.growth, folders, workshop, place, options, said)
+    return found
+
+
+def sample(workshop: Workshop, place: Path, number: int) -> list[Path]:
+    """Make submissions: ours, pairs of the sample class with this workshop alone, and copies."""
+    names = [pair.name for pair in load_pairs() if pair.workshops == (workshop.id,)]
+    chosen = names[: number - 1]
+    if chosen:
+        build_class(place / "sample", datetime.now(UTC), chosen)
+    build_reference([workshop], place / "sample" / "reference")
+    folders = [place / "sample" / name for name in ["reference", *chosen]]
+    for more in range(len(folders), number):
+        copy_of(folders[more % len(folders)], place / "sample" / f"more-{more}", workshop, more)
+        folders.append(place / "sample" / f"more-{more}")
+    return folders
+
+
+def _workshop(name: str) -> Workshop:
+    known = workshop_ids(COURSE)
+    if name and name not in known:
+        raise CourseError(f"There is no workshop {name!r}. Known: {', '.join(known)}.")
+    return load_workshop(COURSE, name or known[0])

@@ -1,0 +1,44 @@
+"""Our own way, piece by piece, in the sandbox that this machine has."""
+
+import tempfile
+from pathlib import Path
+
+from instructor.answer_key import load_answer_key
+from instructor.benchmark.spent import CASES, NOTEBOOKS, RUNS, SUITES, Judged, Spent
+from instructor.evidence import Bench
+from instructor.judging import judge_evidence
+from instructor.submission import take_snapshot
+from lab.workshop import Workshop
+
+
+def judge_in_pieces(folder: Path, workshop: Workshop) -> Judged:
+    """Judge a submission one kind of evidence after the other, and time each."""
+    answers = load_answer_key(workshop)
+    spent = Spent()
+    outcomes: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as place:
+        snapshot = take_snapshot(folder, Path(place) / "snapshot", [workshop]).path
+        bench = Bench(workshop, answers, snapshot, Path(place))
+        for evidence, (kind, number) in _pieces(workshop).items():
+            with spent.on(kind, number):
+                found = judge_evidence(workshop, bench, (evidence,))
+            outcomes |= {name: finding.outcome for name, finding in found.items()}
+    return Judged(outcomes, spent)
+
+
+def _pieces(workshop: Workshop) -> dict[str, tuple[str, int]]:
+    """Say how many of each kind of work a submission is, counted as plain tools need them."""
+    answers = load_answer_key(workshop)
+    files = {
+        kind: {item.options.get("file") for item in workshop.evidence if item.kind == kind}
+        for kind in ("notebook", "suite", "wrong_gates")
+    }
+    subjects = {rule.id: rule.subject for rule in answers.rules.values()}
+    cases = [case for case in answers.cases if subjects[case.rule] != "data"]
+    gates = 1 + len(answers.wrong_gates) + len(answers.rewrites)
+    return {
+        "notebook": (NOTEBOOKS, len(files["notebook"])),
+        "suite": (SUITES, len(files["suite"])),
+        "wrong_gates": (RUNS, gates * len(files["wrong_gates"])),
+        "cases": (CASES, len(cases)),
+    }
