@@ -7,7 +7,6 @@ from rich.console import Console
 
 WORKSHOP_HELP = "The workshop to grade; the first one without this."
 GROWTH_HELP = "Also grade classes of these sizes, and watch time and memory; 0 for none."
-RIVALS_HELP = "A Python in which nbgrader or otter-grader is installed, to compare with."
 
 
 def benchmark(
@@ -16,14 +15,13 @@ def benchmark(
     rounds: Annotated[int, typer.Option(min=1, help="How often, in turns.")] = 1,
     workers: Annotated[str, typer.Option(help="How many at once.")] = "1,2",
     growth: Annotated[str, typer.Option(help=GROWTH_HELP)] = "10,50",
-    rivals: Annotated[str, typer.Option(help=RIVALS_HELP)] = "",
 ) -> None:
     """Measure grading against plain tools that do the same work; takes some minutes."""
     from instructor.benchmark import Plan, measure
     from instructor.benchmark.tables import print_results
 
     console = Console()
-    plan = Plan(workshop, submissions, rounds, numbers(workers), numbers(growth), rivals)
+    plan = Plan(workshop, submissions, rounds, numbers(workers), numbers(growth))
     results = measure(plan, lambda text: console.print(f"… {text}", highlight=False))
     print_results(results, console)
 
