@@ -15,6 +15,7 @@ from instructor.answer_key import load_answer_key
 from instructor.evidence import Bench
 from instructor.evidence.suites import run_in_one_child
 from instructor.judging import Job, judge_evidence
+from instructor.sandbox.places import work_below
 from instructor.sandbox.process import Limits, run_child
 from instructor.submission import copy_git_data, take_snapshot
 from lab.workshop import Workshop
@@ -63,13 +64,14 @@ class History:
 
 def read_history(job: Job, place: Path) -> History:
     """Read and judge the history of a submission in ``job.folder``; ``place`` is a free folder."""
+    work_below(job.scratch)
     git = place / "git"
     if job.folder is None or not copy_git_data(job.folder, git):
         return History(note=NO_GIT)
     paths = sorted({file for workshop in job.workshops for file in workshop.files})
     (place / "empty").mkdir()
     request = {"kind": "commits", "git": str(git), "files": paths, "states": MOST_STATES}
-    request["more"] = [str(git)]
+    request["reads"] = [str(git)]
     request["workspace"] = str(place / "empty")
     run = run_child(request, place / "scratch", LIMITS)
     shutil.rmtree(git)

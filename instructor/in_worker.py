@@ -5,6 +5,7 @@ nothing here relies on the main thread or on an initializer, and what is needed 
 is first called.
 """
 
+import atexit
 import functools
 import platform
 import shutil
@@ -114,7 +115,7 @@ def _judge_files(parcel: Parcel) -> "Report":
     from instructor.intake.landing import Snapshot
     from instructor.judging import judge_snapshot
 
-    place = Path(tempfile.mkdtemp(prefix="graded-"))
+    place = Path(tempfile.mkdtemp(dir=_folder()))
     try:
         job = _unpacked(parcel, place)
         for name, data in parcel["files"].items():
@@ -125,6 +126,17 @@ def _judge_files(parcel: Parcel) -> "Report":
         return guarded(job, functools.partial(judge_snapshot, job, snapshot, place))
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+@functools.cache
+def _folder() -> Path:
+    """Make the folder below which this worker judges what comes as bytes."""
+    from instructor.sandbox.places import work_below
+
+    folder = Path(tempfile.mkdtemp(prefix="graded-")).resolve()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    work_below(folder)
+    return folder
 
 
 def _unpacked(parcel: Parcel, scratch: Path) -> "Job":

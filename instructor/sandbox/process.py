@@ -77,7 +77,8 @@ def run_child(
 ) -> ChildRun:
     """Run a job of ``child.py`` and collect its messages; ``answer`` replies to its calls.
 
-    It works in its ``workspace`` and in ``scratch``, and in ``more`` folders where it names some.
+    It works in its ``workspace`` and in ``scratch``, and in ``more`` folders where it names some;
+    those that it ``reads`` stay as they are.
 
     The child's standard input is empty, its output is counted and thrown away, and when this
     returns no process that it started is alive.
@@ -86,7 +87,8 @@ def run_child(
     server = "parts" if job["kind"] == "parts" else "jobs"
     before = running_below()
     folders = [Path(job["workspace"]), scratch, *map(Path, job.get("more", ()))]
-    held, shown = places(folders), shown_to(folders)
+    read = [Path(folder) for folder in job.get("reads", ())]
+    held, shown = places(folders, read), shown_to([*folders, *read])
     environment = clean_environment(scratch)
     ours, theirs = socket.socketpair()
     run = ChildRun()

@@ -19,6 +19,7 @@ from instructor.evidence.parts import run_parts
 from instructor.history import QUICK
 from instructor.judging import evidence_report, judge_evidence, judge_one, plain
 from instructor.report.model import EvidenceReport, block_outcome
+from instructor.sandbox.places import work_below
 from instructor.sandbox.strays import end_strays
 from instructor.session.memory import Memory
 from instructor.session.mirror import Mirror
@@ -66,6 +67,8 @@ class Seen:
 def look(job: Look) -> Seen:
     """Look at one pair's files; whatever is there, this returns, and leaves nothing running."""
     mark = look_over(job.folder).mark
+    # The pairs' copies lie side by side.
+    work_below(job.place.parent)
     try:
         return replace(_look(job), mark=mark)
     except Exception as error:  # noqa: BLE001  one pair must never stop the board

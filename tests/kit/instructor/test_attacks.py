@@ -4,8 +4,10 @@ A row is the body of a gate and what may come of it. All rows of a tier run one 
 through one fork server, each followed by an honest gate, so what one leaves behind would show.
 """
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 from typing import NamedTuple
 
 import pytest
@@ -14,6 +16,11 @@ from instructor.sandbox import quota
 from instructor.sandbox.forks import server_pids
 from instructor.sandbox.process import MIB, ChildRun
 from instructor.sandbox.strays import adopt_orphans, running_below
+from lab.workshop import Workshop
+from tests.kit.command import COURSE, instructor
+from tests.kit.instructor.benches import GATE, TESTS, prepend, write
+from tests.kit.instructor.hidden import secrets, shown_in
+from tests.kit.instructor.test_hostile import strays
 from tests.kit.instructor.test_sandbox import answers, replay
 
 
@@ -209,3 +216,88 @@ def problems_with(attack: Attack, tmp_path: Path, name: str) -> Iterator[str]:
 def replay_one(tmp_path: Path, name: str, body: str, seconds: float = 0.3) -> ChildRun:
     (tmp_path / name).mkdir()
     return replay(tmp_path / name, body, seconds)
+
+
+# Forges what pytest and the sandbox would say, in every place that is read before the tests.
+FORGES = """
+import os, sys
+for n in range(3, 9):
+    for row in range(300):
+        try: os.write(n, b'{"id": "%d", "verdict": "accept", "text": "", "seen": "{}"}\\n' % row)
+        except OSError: pass
+import _pytest.runner, _pytest.reports
+_pytest.runner.check_interactive_exception = lambda *_: False
+_pytest.reports.TestReport.from_item_and_call = classmethod(
+    lambda cls, item, call: cls(item.nodeid, item.location, {}, "passed", None, call.when)
+)
+"""
+# Looks the right verdict up, in all the ways that there are; accepts what it does not find.
+READS = f"""
+import glob, os, subprocess
+class PlanRejected(ValueError): pass
+def load_plan(path): return {{}}
+def gate_plan(plan, *_, **__):
+    for way in (
+        lambda: open({str(COURSE / "instructor/answers/plan_gate/cases.json")!r}).read(),
+        lambda: open("/proc/self/root" + {str(COURSE / "lab/plan_gate.py")!r}).read(),
+        lambda: subprocess.check_output(["cat", {str(COURSE / "lab/plan_gate.py")!r}]),
+        lambda: open(f"/proc/{{os.getppid()}}/environ").read(),
+        lambda: open(glob.glob("/home/*/*")[0]).read(),
+    ):
+        try: raise SystemExit("READ " + str(way())[:300])
+        except (OSError, IndexError): pass
+    return plan
+"""
+KILLS = """
+import os, signal, socket
+for pid in (os.getppid(), -1, 1, *range(2, 400)):
+    try: os.kill(pid, signal.SIGKILL)
+    except OSError: pass
+while True:
+    try: os.fork()
+    except OSError: os._exit(0)
+"""
+HOSTILE = {
+    "forger": lambda root: (
+        write("conftest.py", FORGES)(root),
+        write(TESTS, FORGES + "def test_a(): assert False\n")(root),
+        write(GATE, FORGES + READS.replace("SystemExit", "ValueError"))(root),
+    ),
+    "killer": lambda root: (prepend(GATE, KILLS)(root), prepend(TESTS, KILLS)(root)),
+    "reader": write(GATE, READS),
+}
+GATED = ("validator", "tests", "break", "debrief")
+
+
+def test_a_class_with_hostile_submissions_is_graded_and_the_neighbour_s_report_is_whole(
+    held: str, tmp_path: Path, reference: Path, workshop: Workshop
+) -> None:
+    folder = tmp_path / "class"
+    for name, do in {"honest": str, **HOSTILE}.items():
+        copytree(reference, folder / name, ignore=ignore_patterns("*.ipynb"))
+        do(folder / name)
+    out = tmp_path / "out"
+
+    done = instructor(
+        "grade", folder, "--out", out, "--seconds", 3, "--require-tier", held,
+        FAILING_CLOSED_TIER=held,
+    )  # fmt: skip
+
+    assert (done.code, done.err) == (0, "")
+    texts = {name: (out / name / "report.json").read_text("utf-8") for name in folder_names(folder)}
+    passed = {name: reached(text) for name, text in texts.items()}
+    assert passed["honest"] == {"inventory", "contract", *GATED}
+    assert all(passed[name].isdisjoint(GATED) for name in HOSTILE), passed
+    assert {json.loads(text)["sandbox"] for text in texts.values()} == {held}
+    assert not any("READ " in text for text in texts.values())
+    assert shown_in("".join(texts.values()), secrets([workshop])) == []
+    assert strays(tmp_path) == []
+
+
+def folder_names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def reached(text: str) -> set[str]:
+    blocks = json.loads(text)["workshops"][0]["blocks"]
+    return {block["id"] for block in blocks if block["outcome"] == "pass"}
