@@ -198,9 +198,10 @@ def _remember(workshop_id: str, came: Came) -> None:
     state = state if isinstance(state, dict) else {}
     state[workshop_id] = [kind for kind, (word, _) in came.items() if word != CLOSED]
     part = path.with_suffix(".part")
-    if not path.parent.is_dir():  # the course itself, which remembers nothing
+    if (ROOT / "instructor").is_dir():  # the course itself, which remembers nothing
         return
     try:
+        path.parent.mkdir(exist_ok=True)
         part.write_text(json.dumps(state, indent=2) + "\n", encoding="utf-8")
         part.replace(path)
     except OSError:

@@ -110,7 +110,7 @@ def _ask(folder: Path, endpoint: Endpoint) -> Note:
         message = message_of(reply)
     except ModelError as error:
         raise ModelError(error.found, error.next, error.expected, reply) from None
-    return _save(folder, _bytes_of(message), f"{endpoint.model} said", message.is_cut)
+    return _save(folder, _bytes_of(message), f"{endpoint.model} answered:", message.is_cut)
 
 
 def _prompt(folder: Path) -> str:
@@ -146,7 +146,9 @@ def _take_recorded(folder: Path) -> Note:
     now = (folder / OUTPUT).read_bytes() if (folder / OUTPUT).is_file() else b""
     here = [number for number, path in enumerate(outputs) if path.read_bytes() == now]
     chosen = outputs[(here[0] + 1) % len(outputs) if here else 0]
-    source = f"No endpoint is set (LAB_MODEL_BASE_URL), so a recorded output, {chosen.name}, says"
+    source = (
+        f"No endpoint is set (LAB_MODEL_BASE_URL), so here is a recorded output, {chosen.name}:"
+    )
     return _save(folder, chosen.read_bytes(), source, is_cut=False)
 
 

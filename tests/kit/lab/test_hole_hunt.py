@@ -65,7 +65,6 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copy(COURSE / "lab" / f"{name}.py", tmp_path / "lab")
     (tmp_path / "fixtures" / "toy_gate").mkdir(parents=True)
     (tmp_path / "fixtures" / "toy_gate" / "holes.json").write_text(json.dumps(PROBES))
-    (tmp_path / ".lab").mkdir()
     monkeypatch.setattr(hunt, "ROOT", tmp_path)
     monkeypatch.setattr(holes_command, "ROOT", tmp_path)
     return tmp_path
@@ -180,18 +179,26 @@ def test_what_a_gate_prints_shows_nowhere(toy: Path, capfd: pytest.CaptureFixtur
 @pytest.mark.parametrize("state", ["", "[]", "{", '{"toy_gate": 3}', '{"toy_gate": [[]]}'])
 def test_a_state_that_cannot_be_read_is_none(toy: Path, state: str) -> None:
     write_gate(toy, FIRST_CLOSED)
+    (toy / ".lab").mkdir()
     (toy / ".lab" / "holes.json").write_text(state, encoding="utf-8")
 
     assert "1 of 2 closed" in say()
     assert json.loads((toy / ".lab" / "holes.json").read_text()) == {"toy_gate": ["capitals"]}
 
 
-def test_a_workspace_without_the_folder_for_it_remembers_nothing(toy: Path) -> None:
+def test_the_course_itself_remembers_nothing(toy: Path) -> None:
     write_gate(toy, FIRST_CLOSED)
-    (toy / ".lab").rmdir()
+    (toy / "instructor").mkdir()
 
     assert "1 of 2 closed" in say()
     assert not (toy / ".lab").exists()
+
+
+def test_a_state_that_cannot_be_written_is_no_failure(toy: Path) -> None:
+    write_gate(toy, FIRST_CLOSED)
+    (toy / ".lab").write_text("a file in the place of a folder")
+
+    assert "1 of 2 closed" in say()
 
 
 def test_a_workshop_without_probes_says_so(toy: Path) -> None:
