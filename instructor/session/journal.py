@@ -80,7 +80,13 @@ def _hold(path: Path, descriptor: int) -> None:
 
 
 def _write(descriptor: int, line: str) -> None:
+    """Write a line whole or not at all: a full disk must not leave half of one for the next."""
+    size = os.fstat(descriptor).st_size
     data = line.encode()
-    while data:
-        data = data[os.write(descriptor, data) :]
-    os.fsync(descriptor)
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise

@@ -57,19 +57,26 @@ async def serve(
         clock = f"{base}/clock/{access.clock_key}.json" if options.lan else f"{base}/clock.json"
         try:
             with _room_file(options.folder, clock):
-                await _work(room, board)
+                await _work(room, board, say)
         finally:
             server.stop()
             room.tell("gone")
             await server.close_all_connections()
 
 
-async def _work(room: Room, board: Watched | None) -> None:
+async def _work(room: Room, board: Watched | None, say: Callable[[str], None]) -> None:
     async with asyncio.TaskGroup() as tasks:
         if board:
             board.subscribe(room.board_changed)
-            tasks.create_task(board.run())
+            tasks.create_task(_watch(board, say))
         tasks.create_task(_tick(room))
+
+
+async def _watch(board: Watched, say: Callable[[str], None]) -> None:
+    try:
+        await board.run()
+    except Exception as error:  # noqa: BLE001  whatever is wrong there, the room needs its clock
+        say(f"The pairs are watched no more ({type(error).__name__}: {error}). The clock goes on.")
 
 
 async def _tick(room: Room) -> None:

@@ -24,6 +24,7 @@ export function make(tag, text, kind) {
 
 // --- Listening and pressing ------------------------------------------------------------------
 const SILENCE = 15000;
+const UNHEARD = "That was not heard. Press it again; if this stays, look at the teacher's terminal.";
 
 export function listen(path, onState, onBoard) {
   let source = null;
@@ -67,9 +68,12 @@ export function press(path, name, more = {}) {
   if (!view) return;
   const body = JSON.stringify({ do: name, block: view.block.id, ...more });
   const headers = { "Content-Type": "application/json" };
-  fetch(path, { method: "POST", headers, body }).catch(() => {
-    setText("offline", "That was not heard: not connected. Press it again when the clock is back.");
-  });
+  fetch(path, { method: "POST", headers, body })
+    .then((answer) => {
+      // A conflict is a press that came too late: somebody else was first, and the page shows it.
+      if (!answer.ok && answer.status !== 409) setText("offline", UNHEARD);
+    })
+    .catch(() => setText("offline", UNHEARD));
 }
 
 export function wireButtons(path) {

@@ -239,6 +239,18 @@ def test_a_cookie_outlives_a_restart_on_the_same_log_and_no_other(tmp_path: Path
     assert (tmp_path / ".log.jsonl.key").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_board_that_breaks_takes_no_clock_with_it(tmp_path: Path) -> None:
+    class Broken(FakeBoard):
+        async def run(self) -> None:
+            raise OSError("the disk is gone")
+
+    with served(tmp_path / "log.jsonl", board=Broken(board_of())) as session:
+        assert press(session, Origin=origin(session)).status == 204
+        assert ask(session, "/").status == 200
+        assert "the disk is gone" in session.said[-1]
+        assert session.said[-1].endswith("The clock goes on.")
+
+
 def test_names_of_pairs_reach_the_projector_only_when_the_teacher_says_so(lan: Served) -> None:
     teacher, room = let_in(lan, "Teacher"), let_in(lan, "Projector")
 

@@ -1,6 +1,8 @@
 """A session's log: what is no log is said so, and what was written is never lost."""
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -159,6 +161,27 @@ def test_an_outcome_is_written_once_for_each_pair_and_block(tmp_path: Path) -> N
         Room(journal, lambda: NOON).board_changed(change)
 
     assert [(e.pair, e.block) for e in read_log(path).events] == [("pair_7", "talk")]
+
+
+def test_an_event_that_a_full_disk_refuses_leaves_no_half_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log.jsonl"
+
+    def full(descriptor: int, data: bytes) -> int:
+        if len(data) < 10:
+            raise OSError(errno.ENOSPC, "no space")
+        return write(descriptor, data[:9])
+
+    with open_journal(path, PLAN, NOON) as journal:
+        room, write = Room(journal, lambda: NOON), os.write
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", full)
+            with pytest.raises(OSError, match="no space"):
+                room.press({"do": "start", "block": "talk"})
+        assert room.press({"do": "start", "block": "talk"})
+
+    assert [event.event for event in read_log(path).events] == ["start"]
 
 
 def test_sixty_pairs_who_save_at_once_are_told_of_once(tmp_path: Path) -> None:
