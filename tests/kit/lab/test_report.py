@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lab import coach, report_command
+from lab import report_command
 from lab.__main__ import main
-from lab.cards import Card, Line
+from lab.cards import Line
+from lab.checks import Checks
 from lab.report import certificate, changed_since, digests, work_files
 from lab.workshop import Workshop, load_workshop, workshop_ids
 from tests.kit.browser import needs_browser, open_browser
@@ -23,7 +24,7 @@ SCRIPT = "<script>alert(1)</script>'\""
 
 def judged(monkeypatch: pytest.MonkeyPatch, *lines: Line) -> None:
     """Let every block have these lines, so that no suite runs."""
-    monkeypatch.setattr(coach, "check", lambda *_: Card("heading", lines))
+    monkeypatch.setattr(Checks, "lines", lambda *_: lines)
 
 
 def page_of(workshop: Workshop, name: str = "", root: Path = COURSE) -> str:
@@ -49,16 +50,17 @@ def test_broken_files_are_blocks_that_are_not_reached(workspace: Path) -> None:
     assert "… waits" in text_of(page)
     assert "inventory.json missing" in text_of(page)
     assert "Traceback" not in page
+    assert not (workspace / ".lab" / "progress.json").exists()
 
 
 @pytest.mark.parametrize("error", [RuntimeError(SCRIPT), SystemExit(0)])
 def test_a_check_that_breaks_is_a_check_that_fails(
     monkeypatch: pytest.MonkeyPatch, workshop: Workshop, error: BaseException
 ) -> None:
-    def broken(*_: str) -> Card:
+    def broken(*_: object) -> tuple[Line, ...]:
         raise error
 
-    monkeypatch.setattr(coach, "check", broken)
+    monkeypatch.setattr(Checks, "lines", broken)
     page = page_of(workshop)
 
     assert "0 of 6 blocks reached" in text_of(page)
@@ -256,7 +258,7 @@ def test_a_course_without_workshops_is_a_sentence(
 @needs_browser
 def test_each_workshop_prints_on_one_page_of_a4(monkeypatch: pytest.MonkeyPatch) -> None:
     workshops = [load_workshop(COURSE, name) for name in workshop_ids(COURSE)]
-    monkeypatch.setattr(coach, "check", as_long_as_it_gets)
+    monkeypatch.setattr("lab.report.Checks", AsLongAsItGets)
     page = certificate(COURSE, workshops, "Pair 7", NOW)
 
     with open_browser() as browser:
@@ -269,16 +271,19 @@ def test_each_workshop_prints_on_one_page_of_a4(monkeypatch: pytest.MonkeyPatch)
     assert wide
 
 
-def as_long_as_it_gets(workshop_id: str, block_id: str) -> Card:
+class AsLongAsItGets:
     """Give each check of a block the title that the card has, without running it."""
-    evidence = load_workshop(COURSE, workshop_id).evidence_of(block_id)
-    suites = [item for item in evidence if item.kind == "suite"]
-    lines = [
-        Line(title, "pass")
-        for item in suites
-        for title in titles(item.options["file"], item.options.get("tests", ()), item.title)
-    ]
-    return Card(block_id, tuple(lines))
+
+    def __init__(self, _: Path, workshop: Workshop) -> None:
+        self._workshop = workshop
+
+    def lines(self, block_id: str) -> tuple[Line, ...]:
+        suites = [e for e in self._workshop.evidence_of(block_id) if e.kind == "suite"]
+        return tuple(
+            Line(title, "pass")
+            for item in suites
+            for title in titles(item.options["file"], item.options.get("tests", ()), item.title)
+        )
 
 
 def titles(file: str, names: Iterable[str], title: str) -> list[str]:
