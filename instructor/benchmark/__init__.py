@@ -10,13 +10,17 @@ from pathlib import Path
 from instructor import COURSE, CourseError
 from instructor.benchmark.growth import Size, copy_of, grow
 from instructor.benchmark.ours import judge_in_pieces
+from instructor.benchmark.rivals import Grader, compare_rivals, python_with_rivals
 from instructor.benchmark.rounds import Compared, compare
 from instructor.benchmark.spent import Spent
 from instructor.classroom import build_class, build_reference, load_pairs
 from instructor.grade import Options
 from instructor.sandbox import tier
+from instructor.workers import open_pool
 from lab.workshop import Workshop, load_workshop, workshop_ids
 
+# How often the one notebook is graded by each grader.
+NOTEBOOKS = 5
 Said = Callable[[str], None]
 
 
@@ -29,6 +33,7 @@ class Plan:
     rounds: int = 1
     workers: tuple[int, ...] = (1, 2)
     growth: tuple[int, ...] = (10, 50)
+    rivals: str = ""
 
 
 @dataclass
@@ -45,6 +50,7 @@ class Results:
     plain: Spent = field(default_factory=Spent)
     whole: dict[int, Compared] = field(default_factory=dict)
     growth: list[Size] = field(default_factory=list)
+    rivals: list[Grader] = field(default_factory=list)
 
     @property
     def differing(self) -> list[str]:
@@ -77,11 +83,15 @@ def measure(plan: Plan, said: Said) -> Results:
         alone = min(found.whole, default=0)
         if alone:
             found.plain = found.whole[alone].spent
-        judge_in_pieces(folders[0], workshop)  # the first starts the fork servers
-        for _ in range(plan.rounds):
-            for folder in folders:
-                found.pieces.add(judge_in_pieces(folder, workshop).spent)
+        with open_pool(1) as pool:
+            pool.submit(judge_in_pieces, folders[0], workshop).result()  # starts the fork servers
+            for folder in folders * plan.rounds:
+                judged = pool.submit(judge_in_pieces, folder, workshop).result()
+                found.pieces.add(judged.spent)
         said("piece by piece measured")
+        if python := plan.rivals or python_with_rivals():
+            found.rivals = compare_rivals(python, workshop, place, NOTEBOOKS)
+            said("one notebook graded by others and by ours")
         options = Options((workshop.id,), workers=max(plan.workers, default=2))
         found.growth = grow(plan.growth, folders, workshop, place, options, said)
     return found

@@ -51,6 +51,8 @@ def print_results(results: Results, console: Console) -> None:
         table.add_row(name, in_ms(stock), in_ms(ours), ratio)
     console.print(table, highlight=False)
     _print_agreement(results, console)
+    if results.rivals:
+        console.print(_rivals_table(results), highlight=False)
     if results.growth:
         console.print(_growth_table(results), highlight=False)
     console.print(NOTE, style="dim", highlight=False)
@@ -73,6 +75,19 @@ def _print_agreement(results: Results, console: Console) -> None:
     console.print(f"Judged alike: {alike} of {results.outcomes} outcomes.", highlight=False)
     for line in other:
         console.print(f"  {line}", markup=False, highlight=False)
+
+
+def _rivals_table(results: Results) -> Table:
+    """Compare each grader with the last, which is ours."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("one notebook with five checks")
+    for name in ("each", "ratio", "right from wrong"):
+        table.add_column(name, justify="right")
+    ours = results.rivals[-1].seconds
+    for grader in results.rivals:
+        told = "told" if grader.right else "not told"
+        table.add_row(grader.name, in_ms(grader.seconds), f"{grader.seconds / ours:.1f}", told)
+    return table
 
 
 def _growth_table(results: Results) -> Table:

@@ -7,6 +7,7 @@ from rich.console import Console
 
 WORKSHOP_HELP = "The workshop to grade; the first one without this."
 GROWTH_HELP = "Also grade classes of these sizes, and watch time and memory; 0 for none."
+RIVALS_HELP = "The Python that has nbgrader or otter-grader, if it is not ours."
 
 
 def benchmark(
@@ -15,13 +16,14 @@ def benchmark(
     rounds: Annotated[int, typer.Option(min=1, help="How often, in turns.")] = 1,
     workers: Annotated[str, typer.Option(help="How many at once.")] = "1,2",
     growth: Annotated[str, typer.Option(help=GROWTH_HELP)] = "10,50",
+    rivals: Annotated[str, typer.Option(help=RIVALS_HELP)] = "",
 ) -> None:
     """Measure grading against plain tools that do the same work; takes some minutes."""
     from instructor.benchmark import Plan, measure
     from instructor.benchmark.tables import print_results
 
     console = Console()
-    plan = Plan(workshop, submissions, rounds, numbers(workers), numbers(growth))
+    plan = Plan(workshop, submissions, rounds, numbers(workers), numbers(growth), rivals)
     results = measure(plan, lambda text: console.print(f"… {text}", highlight=False))
     print_results(results, console)
 

@@ -1,5 +1,7 @@
 """The benchmark does the same work twice, says what each took, and that both judge alike."""
 
+import json
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -7,11 +9,13 @@ import pytest
 import typer
 from rich.console import Console
 
-from instructor.benchmark import Results, tables
+from instructor import CourseError
+from instructor.benchmark import Results, assignment, rivals, tables
 from instructor.benchmark.growth import Size
 from instructor.benchmark.rounds import Compared
 from instructor.benchmark.spent import NOTEBOOKS, Judged, Spent
 from instructor.commands.benchmark import numbers
+from lab.workshop import Workshop
 from tests.kit.command import in_workspace
 from tests.kit.instructor.toy_course import build_course
 
@@ -66,6 +70,77 @@ def test_what_the_two_judge_otherwise_is_named_once() -> None:
 
     assert "Judged alike: 1 of 2 outcomes." in said
     assert said.count("a: y is fail by plain means, pass by ours") == 1
+
+
+SAYS = {
+    "nbgrader": {"version": "1.2", "seconds": [3.0, 9.0, 4.0], "shares": {"a": 1.0, "b": 0.8}},
+    "otter-grader": {"version": "3", "seconds": [0.5], "shares": {"a": 1.0, "b": 1.0}},
+}
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        (None, "cannot be started"),
+        ("echo no >&2; exit 3", "ended with 3: no"),
+        ("echo hello", "ended with 0: it said nothing"),
+        ("echo '{}'", "has neither nbgrader nor otter-grader"),
+    ],
+)
+def test_a_python_without_other_graders_is_refused(
+    script: str | None, says: str, tmp_path: Path
+) -> None:
+    python = tmp_path / "python"
+    if script:
+        python.write_text(f"#!/bin/sh\n{script}\n")
+        python.chmod(0o755)
+
+    with pytest.raises(CourseError, match=re.escape(says)):
+        rivals._theirs(str(python), tmp_path, {})
+
+
+def test_the_same_notebooks_are_graded_by_others_and_by_ours(
+    tmp_path: Path, workshop: Workshop
+) -> None:
+    """Two kernels of ours, before and after; the wrong solution is told from the right one."""
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\necho noise\necho '{json.dumps(SAYS)}'\n")
+    python.chmod(0o755)
+
+    nbgrader, otter, ours = rivals.compare_rivals(str(python), workshop, tmp_path, 1)
+
+    assert nbgrader == rivals.Grader("nbgrader 1.2", 4.0, right=True)
+    assert otter == rivals.Grader("otter-grader 3", 0.5, right=False)
+    assert (ours.name, ours.right) == ("ours", True)
+    given = json.loads((tmp_path / "notebooks.json").read_text(encoding="utf-8"))
+    assert list(given["submissions"]) == ["student-0", "student-1"]
+    assert sorted(given["masters"]) == ["nbgrader", "otter-grader"]
+
+
+@pytest.mark.parametrize("name", ["nbgrader", "otter-grader"])
+def test_every_grader_gets_the_same_task_and_checks(name: str) -> None:
+    cells = json.loads(assignment.master(name))["cells"]
+    handed_in = json.loads(assignment.submission(assignment.WRONG))["cells"]
+
+    code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+    assert code == [assignment.START, assignment.RIGHT, *assignment.CHECKS]
+    assert [c["source"] for c in handed_in if c["cell_type"] == "code"] == [
+        assignment.START, assignment.WRONG, *assignment.CHECKS,
+    ]  # fmt: skip
+    assert assignment.WRONG != assignment.RIGHT
+
+
+def test_other_graders_have_a_row_each_with_the_ratio_to_ours() -> None:
+    found = results()
+    found.rivals = [
+        rivals.Grader("other 1", 3.0, right=False),
+        rivals.Grader("ours", 0.2, right=True),
+    ]
+
+    lines = [line.split() for line in printed(found).splitlines()]
+
+    assert ["other", "1", "3,000", "ms", "15.0", "not", "told"] in lines
+    assert ["ours", "200", "ms", "1.0", "told"] in lines
 
 
 def test_what_was_spent_comes_back_from_plain_data() -> None:
