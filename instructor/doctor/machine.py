@@ -25,8 +25,8 @@ from instructor.doctor.rows import (
     python_row,
     this_python,
 )
-from instructor.sandbox.selftest import attack_results, missing
-from instructor.sandbox.tiers import B, C, tier
+from instructor.sandbox.selftest import AttackResult, attack_results, missing
+from instructor.sandbox.tiers import A, B, C, tier
 from lab.workshop import WorkshopError, load_workshop, workshop_ids
 
 BROWSERS = (
@@ -91,13 +91,24 @@ def browser_row() -> Row:
 
 
 def sandbox_rows() -> Iterator[Row]:
-    """Say what holds a student's code on this machine."""
-    if tier() != C:
-        tried = len(attack_results())
-        yield Row("Sandbox", OK, f"tier {tier()}: {tried} attacks were tried, none came through")
-        return
-    found = "tier C: a student's code can read and write what you can."
-    yield Row("Sandbox", PROBLEM, found, " ".join(missing(B)))
+    """Say what holds a student's code on this machine, and what came of each attack on it."""
+    found, results = tier(), attack_results()
+    if found == C:
+        todo = " ".join([*missing(B), "Until then, --require-tier C grades all the same."])
+        text = "tier C: a student's code can read and write what you can."
+        yield Row("Sandbox", PROBLEM, text, todo)
+    else:
+        more = " ".join(["", "For tier A:", *missing(A)]) if found != A else ""
+        text = f"tier {found}: {len(results)} attacks were tried, none came through.{more}"
+        yield Row("Sandbox", OK, text)
+    yield from (attack_row(result) for result in results)
+
+
+def attack_row(result: AttackResult) -> Row:
+    """Say what came of one attack; where one succeeds, the tier is what there is to mend."""
+    if result.contained:
+        return Row("", OK, f"{result.name}: held off")
+    return Row("", WARNING, f"{result.name}: {result.said}", "Mend the sandbox, above.")
 
 
 def cores_row(cores: int) -> Row:

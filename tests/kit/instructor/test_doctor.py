@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from instructor.doctor import Row, check_workspace, machine, rows
 from instructor.doctor import workspace as workspace_module
 from instructor.doctor.machine import GIB, clock_row, course_row, disk_row, newest_file
 from instructor.doctor.rows import ask, package_rows, python_row
+from instructor.sandbox.selftest import AttackResult
 from lab.workshop import Workshop
 from tests.kit.command import COURSE, instructor
 
@@ -105,14 +107,40 @@ def test_a_machine_without_a_browser_gets_a_warning(monkeypatch: pytest.MonkeyPa
     check(machine.browser_row(), "ok", "firefox")
 
 
-def test_a_machine_that_only_limits_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "tier", lambda: "C")
-    monkeypatch.setattr(machine, "missing", lambda _: ["Install bubblewrap."])
-    (row,) = machine.sandbox_rows()
-    check(row, "problem", "can read and write what you can")
+@pytest.mark.parametrize(("tier", "says"), [("A", ""), ("B", "For tier A: Install it.")])
+def test_each_attack_that_was_held_off_has_a_row(
+    tier: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = [AttackResult("read a file", contained=True, said="PermissionError")]
+    sandbox, attack = sandbox_rows(tier, results, monkeypatch)
 
-    monkeypatch.setattr(machine, "tier", lambda: "B")
-    check(next(machine.sandbox_rows()), "ok", "tier B")
+    check(sandbox, "ok", f"tier {tier}: 1 attacks were tried, none came through.")
+    assert says in sandbox.found
+    check(attack, "ok", "read a file: held off")
+
+
+def test_a_machine_that_only_limits_is_a_problem_and_each_attack_says_what_it_came_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    results = [
+        AttackResult("read a file", contained=False, said="it succeeded"),
+        AttackResult("fork for ever", contained=True, said="limit"),
+    ]
+    sandbox, read, fork = sandbox_rows("C", results, monkeypatch)
+
+    check(sandbox, "problem", "can read and write what you can")
+    assert sandbox.next == "Install it. Until then, --require-tier C grades all the same."
+    check(read, "warning", "read a file: it succeeded")
+    check(fork, "ok", "fork for ever: held off")
+
+
+def sandbox_rows(
+    tier: str, results: list[AttackResult], patch: pytest.MonkeyPatch
+) -> Iterator[Row]:
+    patch.setattr(machine, "tier", lambda: tier)
+    patch.setattr(machine, "attack_results", lambda: results)
+    patch.setattr(machine, "missing", lambda _: ["Install it."])
+    return machine.sandbox_rows()
 
 
 def test_a_workspace_s_own_environment_is_the_one_that_is_checked(workspace: Path) -> None:
