@@ -20,7 +20,8 @@ from pathlib import Path
 from instructor.answer_key import build_gate, reference
 from instructor.evidence.bench import Bench, TestsRun
 from instructor.evidence.desk import Rows
-from instructor.evidence.gate_server import GateServer, Side, differing, same_calls
+from instructor.evidence.gate_server import GateServer, Side
+from instructor.evidence.kept_calls import Call, Script, asked_again, differing, same_calls
 from instructor.evidence.suites import ending_of, read_report, run_rounds, run_suites
 from instructor.sandbox.process import Message
 from lab.suite import SuiteReport
@@ -58,9 +59,13 @@ class _Runs:
         rows = [{"id": name, **common} for name in _shuffled(names)]
         self._note(run_suites(rows, self.bench, self._answer))
 
-    def together(self, untils: dict[str, str]) -> None:
-        """Run the tests on some gates in one session, up to the test that is named for each."""
-        self.servers |= {name: GateServer(self.side(name)) for name in untils}
+    def together(self, untils: dict[str, str], kept: dict[str, list[Call]]) -> None:
+        """Run the tests on some gates in one session, up to the test that is named for each.
+
+        ``kept`` holds the calls that a gate has answered already.
+        """
+        for name in untils:
+            self.servers[name] = GateServer(Script(kept.get(name, ()), self.side(name)))
         rows: list[Message] = [{"id": name, "until": untils[name]} for name in _shuffled(untils)]
         self._note(run_rounds(self.file, _remote(self.bench), rows, self.bench, self._answer))
 
@@ -113,11 +118,12 @@ def _caught_together(runs: _Runs) -> set[str]:
     """Name the wrong gates that the tests catch, in one session where that can be trusted."""
     wrong = [gate.id for gate in runs.bench.answers.wrong_gates]
     right = [AGAIN, *(gate.id for gate in runs.bench.answers.rewrites)]
-    tests = runs.report(REFERENCE)
+    tests, calls = runs.report(REFERENCE), runs.servers[REFERENCE].calls
     order = [test.name for test in tests.tests] if tests else []
-    differs = _differing(runs, wrong)
+    kept = {AGAIN: calls, **{name: asked_again(calls, runs.side(name)) for name in wrong}}
+    differs = {name: found for name in wrong if (found := differing(calls, kept[name]))}
     untils = {name: _last_of(order, found) for name, found in differs.items()}
-    runs.together({**dict.fromkeys(right, order[-1]), **untils})
+    runs.together({**dict.fromkeys(right, order[-1]), **untils}, kept)
     if any(map(runs.trouble, right)) or not _alike(runs):
         runs.apart([*right, *wrong])
         differs = {name: runs.servers[name].differing for name in wrong}
@@ -130,13 +136,6 @@ def _remote(bench: Bench) -> Message:
     remote: Message = {name: getattr(gate, name) for name in ("module", "error", "load")}
     remote |= {"functions": list(gate.functions)}
     return remote | {"classes": {name: asdict(parts) for name, parts in gate.classes.items()}}
-
-
-def _differing(runs: _Runs, wrong: list[str]) -> dict[str, set[str]]:
-    """Name the tests whose calls each wrong gate answers otherwise; none for a gate without any."""
-    calls = runs.servers[REFERENCE].calls
-    found = {name: differing(calls, runs.side(name)) for name in wrong}
-    return {name: tests for name, tests in found.items() if tests}
 
 
 def _last_of(order: list[str], tests: set[str]) -> str:

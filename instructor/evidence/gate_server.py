@@ -8,12 +8,12 @@ import base64
 import functools
 import json
 import types
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from instructor.evidence.kept_calls import Answers, Call
 from instructor.sandbox.process import Message
 from lab.workshop import Gate
 
@@ -101,19 +101,6 @@ class Side:
         return changed
 
 
-@dataclass(frozen=True)
-class Call:
-    """One call that a suite made on a gate, and the reply that it got."""
-
-    message: Message
-    reply: Message
-
-    @property
-    def test(self) -> str:
-        """Name the test that made it; "" for a fixture, or a module that is being imported."""
-        return str(self.message.get("test"))
-
-
 class GateServer:
     """Answer the calls of a suite with one gate, and keep what the reference would say otherwise.
 
@@ -121,7 +108,7 @@ class GateServer:
     reference, where it is asked too, answers otherwise.
     """
 
-    def __init__(self, subject: Side, other: Side | None = None) -> None:
+    def __init__(self, subject: Answers, other: Side | None = None) -> None:
         """Serve ``subject``; ``other`` is the reference to compare with, if that is another."""
         self._subject = subject
         self._other = other
@@ -134,36 +121,9 @@ class GateServer:
             return {"crash": "ValueError", "text": "this is no call"}
         call = Call(message, self._subject.call(message))
         self.calls.append(call)
-        if self._other:
-            self.differing |= differing([call], self._other)
+        if self._other and self._other.call(message) != call.reply:
+            self.differing.add(call.test)
         return call.reply
-
-
-def differing(calls: Iterable[Call], side: Side) -> set[str]:
-    """Name the tests whose calls another gate would answer otherwise than they were answered."""
-    return {call.test for call in calls if side.call(call.message) != call.reply}
-
-
-def same_calls(first: Sequence[Call], second: Sequence[Call]) -> bool:
-    """Tell whether two runs made the same calls, wherever their files happened to lie."""
-    return [_shape(call.message) for call in first] == [_shape(call.message) for call in second]
-
-
-def _shape(message: Message) -> Any:
-    """Give a call without its row's number and without the folders of its files."""
-    files = {Path(name).name: data for name, data in message["files"].items()}
-    kept = {name: message[name] for name in ("call", "object", "test", "arguments", "named")}
-    return _without_folders({**kept, "files": files})
-
-
-def _without_folders(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_without_folders(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if value.keys() == {"$path"}:
-        return {"$path": Path(str(value["$path"])).name}
-    return {key: _without_folders(item) for key, item in value.items()}
 
 
 @functools.lru_cache(maxsize=20_000)
