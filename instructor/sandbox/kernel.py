@@ -1,5 +1,6 @@
 """A Jupyter kernel that limits itself first. It runs in a fork of ``zygote.py``."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -17,8 +18,15 @@ _OURS: dict[str, Any] = {}
 def preload(_: Callable[[Path, str], Any]) -> None:
     """Import what a kernel needs, once for all kernels; a fork is safe from one thread only."""
     _OURS["confine"] = sys.modules["_courseware_confine"]
+    # A debugger that nobody attaches to, and that takes most of a kernel's start.
+    sys.modules["debugpy"] = None  # type: ignore[assignment]
     import ipykernel.kernelapp
     import ipykernel.zmqshell
+
+    for name in ("completerlib", "debugger", "oinspect"):
+        importlib.import_module(f"IPython.core.{name}")
+    for name in ("IPython.extensions.storemagic", "ipykernel.debugger", "tornado.platform.asyncio"):
+        importlib.import_module(name)
 
     _OURS["kernelapp"] = ipykernel.kernelapp
     shell = ipykernel.zmqshell.ZMQInteractiveShell
