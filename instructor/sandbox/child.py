@@ -46,13 +46,6 @@ def _serve_rounds(job: dict[str, Any], line: Any, rows: Iterator[dict[str, Any]]
     )
 
 
-def warm_up(suite: Any) -> None:
-    """Run an empty suite of our own: pytest loads its plugins once, and every fork has them."""
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "test_nothing.py").touch()
-        suite.run_suite(Path(folder), "test_nothing.py")
-
-
 def run_one_suite(job: dict[str, Any], line: Any, row: dict[str, Any]) -> None:
     """Run one row's tests in this process and send what they said."""
     if row.get("remote"):
@@ -165,11 +158,10 @@ JOBS = {
 
 def preload(load_script: Callable[[Path, str], Any]) -> None:
     """Import our own modules, once for all jobs."""
-    _OURS["confine"] = sys.modules["_courseware_confine"]
-    for name in ("rows", "rounds", "stand_in", "commits", "suite", "replay"):
-        place = LAB if name in {"suite", "replay"} else HERE
+    _OURS.update({name: sys.modules[f"_courseware_{name}"] for name in ("confine", "suite")})
+    for name in ("rows", "rounds", "stand_in", "commits", "replay"):
+        place = LAB if name == "replay" else HERE
         _OURS[name] = load_script(place / f"{name}.py", f"_courseware_{name}")
-    warm_up(_OURS["suite"])
 
 
 def run(connection: int, _: list[Any]) -> None:

@@ -19,8 +19,8 @@ import psutil
 from instructor.sandbox.places import boxed
 
 ZYGOTE = Path(__file__).with_name("zygote.py")
-# No site of the user's, no script's folder on the path, no compiled files; the environment is ours.
-ISOLATED = ("-s", "-P", "-B", "-X", "utf8")
+# No site of the user's, no script's folder on the path; the environment is ours.
+ISOLATED = ("-s", "-P", "-X", "utf8")
 _SERVERS: dict[str, "ForkServer"] = {}
 # A box ends with the thread that started it, so all are started by one that stays.
 _LAUNCHER = ThreadPoolExecutor(1)

@@ -18,7 +18,6 @@ import pytest
 from _pytest.config import _prepareconfig
 
 HERE = Path(__file__).resolve().parent
-LAB = HERE.parents[1] / "lab"
 # Our own modules, under private names and not through the student's path.
 _OURS: dict[str, Any] = {}
 
@@ -122,15 +121,10 @@ def run_and_say(
 
 def preload(load_script: Callable[[Path, str], Any]) -> None:
     """Import our own modules and set pytest up, once for all jobs."""
-    _OURS["confine"] = sys.modules["_courseware_confine"]
-    for name, place in {"suite": LAB, "rows": HERE}.items():
-        _OURS[name] = load_script(place / f"{name}.py", f"_courseware_{name}")
+    _OURS.update({name: sys.modules[f"_courseware_{name}"] for name in ("confine", "suite")})
+    _OURS["rows"] = load_script(HERE / "rows.py", "_courseware_rows")
     folder = Path(tempfile.mkdtemp())
-    (folder / "test_nothing.py").touch()
-    # The first run loads what pytest only loads when it is used.
-    _OURS["suite"].run_suite(folder, "test_nothing.py")
     _OURS["prepared"] = Prepared(_OURS["suite"], folder)
-    (folder / "test_nothing.py").unlink()
     folder.rmdir()
 
 

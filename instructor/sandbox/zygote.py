@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+LAB = HERE.parents[1] / "lab"
 LONGEST_REQUEST = 1 << 16
 
 
@@ -59,6 +60,11 @@ def import_libraries() -> None:
 
     # The first use of a validator reads the specifications; every fork would do it anew.
     jsonschema.Draft202012Validator.check_schema({"type": "object"})
+    # The first run of pytest loads its plugins; every fork has them then.
+    suite = load_script(LAB / "suite.py", "_courseware_suite")
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "test_nothing.py").touch()
+        suite.run_suite(Path(folder), "test_nothing.py")
 
 
 def announce(control: socket.socket, pid: int) -> None:
@@ -162,6 +168,8 @@ def main() -> None:
     # Ctrl-C goes to every process of a terminal; the grader decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     run = preload(sys.argv[2])
+    # What was just imported is compiled once for all servers, what students wrote never.
+    sys.dont_write_bytecode = True
     sys.argv[:] = ["workspace"]
     gc.collect()
     gc.freeze()
