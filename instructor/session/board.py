@@ -127,11 +127,11 @@ class Board:
     async def _sweep_often(self) -> None:
         """Look over every folder now and then: for new ones, and for what nobody told."""
         while True:
-            moved = await self._sweep()
+            moved = await self.sweep()
             # What was saved while the watch moved was told to nobody.
             await asyncio.sleep(MOVED_SECONDS if moved else self._options.sweep_seconds)
 
-    async def _sweep(self) -> bool:
+    async def sweep(self) -> bool:
         """Look over every folder; say whether others are watched now than before."""
         pairs = await asyncio.to_thread(self._list)
         self._meet(pairs)

@@ -1,7 +1,9 @@
 """The live board: what is saved shows, and nothing that a pair does stops it."""
 
 import asyncio
+import os
 import shutil
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -9,12 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from watchfiles import Change
 
 from instructor import CourseError
+from instructor.commits import commit_all
 from instructor.session.board import Board, BoardOptions
+from instructor.session.crew import Worker, WorkerLost
+from instructor.session.pairs import find_work, list_pairs
 from instructor.session.quick import Seen
 from instructor.session.rows import STATES_KEPT, Row, States
 from instructor.session.turns import Turns
+from instructor.session.watch import Watch, counts
 from lab.workshop import Workshop
 
 BEGAN = datetime(2026, 9, 5, 13, 0, tzinfo=UTC)
@@ -197,15 +204,121 @@ def test_what_a_pair_saves_shows_and_a_pair_that_comes_later_too(
     shutil.copytree(released, room / "early")
 
     async def scene() -> None:
-        options = BoardOptions(workers=1, sweep_seconds=0.2)
+        # Nothing but the watch tells of a save here.
+        options = BoardOptions(workers=1, sweep_seconds=3600)
         async with running(Board(workshop, room, options=options)) as run:
             await run.until(lambda: run.cells("early")["contract"] == "fail")
             for file in ("lab/agent_plan.schema.json", workshop.gate.file):
                 shutil.copyfile(reference / file, room / "early" / file)
             await run.until(lambda: run.cells("early")["validator"] == "pass")
-            assert ["contract", "validator"] in [change["reached"] for change in run.told]
+            reached = [block for change in run.told for block in change["reached"]]
+            assert reached == ["contract", "validator"]
+
+    play(scene)
+
+
+def test_what_nobody_tells_is_found_by_looking_over_and_what_is_gone_says_so(
+    workshop: Workshop, released: Path, room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Watch, "run", no_watch)
+    shutil.copytree(released, room / "pair")
+
+    async def scene() -> None:
+        options = BoardOptions(workers=1, sweep_seconds=0.1)
+        async with running(Board(workshop, room, options=options)) as run:
+            await run.until(lambda: run.cells("pair")["contract"] == "fail")
             (room / "late").mkdir()
+            (room / "pair").rename(room.parent / "away")
+            await run.until(
+                lambda: len(run.told) > 1 and set(run.cells("pair").values()) == {"none"}
+            )
+            rows = {row["name"]: row["latest"] for row in run.board.snapshot()["pairs"]}
+            assert rows["pair"]["found"] == "There is no such folder now."
             await run.until(lambda: len(run.board.snapshot()["pairs"]) == 2)
+
+    play(scene)
+
+
+def test_a_roster_is_fetched_and_what_cannot_be_had_says_why(
+    workshop: Workshop, released: Path, reference: Path, tmp_path: Path
+) -> None:
+    origin = tmp_path / "origin"
+    shutil.copytree(released, origin)
+    (tmp_path / "roster.csv").write_text(
+        f"name,source\nfar,{origin.as_uri()}\nbroken,{(tmp_path / 'no').as_uri()}\nlate,\n"
+    )
+
+    async def scene() -> None:
+        options = BoardOptions(workers=1, fetch_seconds=0.1)
+        board = Board(workshop, None, tmp_path / "roster.csv", options)
+        async with running(board) as run:
+            await run.until(lambda: run.cells("far")["contract"] == "fail")
+            file = "lab/agent_plan.schema.json"
+            shutil.copyfile(reference / file, origin / file)
+            commit_all(origin, BEGAN, "Freeze the contract")
+            await run.until(lambda: run.cells("far")["contract"] == "pass")
+            rows = {row["name"]: row["latest"] for row in board.snapshot()["pairs"]}
+            assert set(run.cells("broken").values()) == {"error"}
+            assert "there is no repository" in rows["broken"]["found"]
             assert set(run.cells("late").values()) == {"none"}
 
     play(scene)
+
+
+def test_a_class_that_cannot_be_listed_any_more_is_noted_and_nothing_else_is_lost(
+    workshop: Workshop, tmp_path: Path
+) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text("name,source\npair,\n")
+    board = Board(workshop, None, roster)
+    roster.write_text("")
+
+    asyncio.run(board.sweep())
+
+    shown = board.snapshot()
+    assert "roster.csv is empty" in shown["note"]
+    assert [row["name"] for row in shown["pairs"]] == ["pair"]
+
+
+# The processes that judge
+
+
+def test_a_job_that_takes_its_worker_down_or_does_not_end_costs_only_itself() -> None:
+    async def scene() -> None:
+        worker = Worker()
+        try:
+            with pytest.raises(WorkerLost, match="took the process down"):
+                await worker.do(os._exit, 3, PATIENCE_SECONDS)
+            assert await worker.do(abs, -3, PATIENCE_SECONDS) == 3
+            with pytest.raises(WorkerLost, match="not done after"):
+                await worker.do(time.sleep, 3600, 0.1)
+        finally:
+            worker.end()
+
+    play(scene)
+
+
+async def no_watch(*_: object) -> None:
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize(
+    ("name", "works"),
+    [("gate.py", True), (".gate.py.swp", False), ("gate.py~", False), ("__pycache__", False)],
+)
+def test_what_a_tool_writes_beside_a_file_is_no_save(name: str, works: bool) -> None:
+    assert counts(Change.modified, f"/class/pair/lab/{name}") == works
+
+
+def test_who_lies_deeper_is_found_and_links_are_not_watched(
+    workshop: Workshop, released: Path, room: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(released, room / "home" / "plan_gate")
+    (room / "home" / "plan_gate" / "lab" / "link").symlink_to(tmp_path)
+
+    (pair,) = list_pairs(room, None, workshop)
+    work = find_work(pair, workshop)
+
+    assert work.folder == room / "home" / "plan_gate"
+    assert work.folder / "fixtures" / "plan_gate" in work.watch
+    assert work.folder / "lab" / "link" not in work.watch
