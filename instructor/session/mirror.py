@@ -25,6 +25,7 @@ from instructor.intake.landing import (
     MAX_FILE_BYTES,
     MAX_FILES,
     MAX_TOTAL_BYTES,
+    ROOMS,
 )
 from instructor.submission import course_files
 from lab.workshop import Workshop
@@ -155,7 +156,9 @@ def _below(folder: Path, above: str, depth: int) -> Iterator[tuple[str, Path, in
     """Yield the ordinary files that are not too large, what is graded first."""
     try:
         entries = sorted(
-            os.scandir(folder), key=lambda entry: (entry.is_dir() is False, entry.name)
+            os.scandir(folder),
+            # What is graded comes first, so that nothing else can crowd it out.
+            key=lambda entry: (not above and entry.name not in ROOMS, entry.name),
         )
     except OSError:
         return
