@@ -14,6 +14,8 @@ from lab.workshop import load_workshop
 LOGS = COURSE / "sessions"
 ROSTER_HELP = "A CSV with name and source, as for grade: who is on the live board."
 CLASS_HELP = "A folder with the pairs' workspaces, for the live board."
+POLL_HELP = "Ask the disk what was saved instead of waiting to be told; a network disk never tells."
+FETCH_HELP = "Seconds between two times that a repository or zip of the roster is fetched."
 LAN_HELP = "Let other machines in, each with a link that works once."
 LOG_HELP = "The session's log; by default in sessions/. One that is there is gone on with."
 START_HELP = "When the session was announced to begin, as 13:00: a late start counts as over."
@@ -29,10 +31,12 @@ def session(  # noqa: PLR0913, PLR0917  each is an option of the command
     start: Annotated[str | None, typer.Option(help=START_HELP)] = None,
     names: Annotated[bool, typer.Option("--names", help=NAMES_HELP)] = False,
     roster: Annotated[Path | None, typer.Option(help=ROSTER_HELP)] = None,
+    poll: Annotated[bool, typer.Option("--poll", help=POLL_HELP)] = False,
+    fetch: Annotated[float, typer.Option(min=10, help=FETCH_HELP)] = 60,
 ) -> None:
     """Serve a page for the projector: minutes left, what to reach, what to cut."""
     from instructor.session.access import read_secret
-    from instructor.session.board import Board
+    from instructor.session.board import Board, BoardOptions
     from instructor.session.journal import choose_log, open_journal
     from instructor.session.plan import plan_of
     from instructor.session.room import Room
@@ -40,7 +44,8 @@ def session(  # noqa: PLR0913, PLR0917  each is an option of the command
 
     now = _now()
     loaded = load_workshop(COURSE, workshop)
-    board = Board(loaded, folder, roster) if folder or roster else None
+    watching = BoardOptions(polling=poll, fetch_seconds=fetch)
+    board = Board(loaded, folder, roster, watching) if folder or roster else None
     plan = plan_of(loaded, today_at(start, now) if start else None)
     path = log or choose_log(LOGS, workshop, now.strftime("%Y-%m-%d"))
     with open_journal(path, plan, now) as journal:
