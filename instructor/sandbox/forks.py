@@ -1,6 +1,7 @@
 """The grader's side of the fork servers: one of each kind a process, started when it is needed."""
 
 import contextlib
+import importlib.util
 import json
 import os
 import select
@@ -21,6 +22,7 @@ from instructor.sandbox.places import boxed
 ZYGOTE = Path(__file__).with_name("zygote.py")
 # No site of the user's, no script's folder on the path; the environment is ours.
 ISOLATED = ("-s", "-P", "-X", "utf8")
+_ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
 _SERVERS: dict[str, "ForkServer"] = {}
 # A box ends with the thread that started it, so all are started by one that stays.
 _LAUNCHER = ThreadPoolExecutor(1)
@@ -84,6 +86,8 @@ class ForkServer:
         self._control, theirs = socket.socketpair()
         with theirs:
             program = [sys.executable, *ISOLATED, str(ZYGOTE), str(theirs.fileno()), kind]
+            if shown is not None:
+                _compile_once(kind)
             command = program if shown is None else boxed(program, shown)
             self._process = _LAUNCHER.submit(_launch, command, theirs.fileno(), kind).result()
         self._unread = b""
@@ -171,13 +175,22 @@ class ForkServer:
         self._process.wait()
 
 
+def _compile_once(kind: str) -> None:
+    """Import what a server imports where Python can keep it compiled; a box is read-only."""
+    told_by = {"kernels": "ipykernel.kernelapp", "attacks": ""}.get(kind, "_pytest.python")
+    spec = importlib.util.find_spec(told_by) if told_by else None
+    if spec and spec.cached and not Path(spec.cached).is_file():
+        program = [sys.executable, *ISOLATED, str(ZYGOTE), "compile", kind]
+        subprocess.run(program, check=False, stdin=subprocess.DEVNULL, env=_ENVIRONMENT)  # noqa: S603  ours
+
+
 def _launch(command: list[str], control: int, kind: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(  # noqa: S603  our own script, by its full path
         command,
         stdin=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL if kind == "attacks" else None,
         pass_fds=(control,),
-        env={"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"},
+        env=_ENVIRONMENT,
         start_new_session=True,
     )
 
