@@ -100,7 +100,7 @@ class Bench:
         place = Path(tempfile.mkdtemp(dir=self.scratch))
         workspace = place / "workspace"
         try:
-            shutil.copytree(self.snapshot, workspace)
+            shutil.copytree(self.snapshot, workspace, copy_function=shutil.copyfile)
             yield workspace, place / "scratch"
         finally:
             shutil.rmtree(place, ignore_errors=True)
