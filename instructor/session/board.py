@@ -127,7 +127,11 @@ class Board:
     async def _sweep_often(self) -> None:
         """Look over every folder now and then: for new ones, and for what nobody told."""
         while True:
-            moved = await self.sweep()
+            moved = False
+            try:
+                moved = await self.sweep()
+            except OSError as error:  # a disk that is away for a while
+                self._note = f"The class cannot be looked over: {error}. It is tried again."
             # What was saved while the watch moved was told to nobody.
             await asyncio.sleep(MOVED_SECONDS if moved else self._options.sweep_seconds)
 
@@ -199,7 +203,7 @@ class Board:
         begun = time.monotonic()
         try:
             seen = await worker.do(look, job, LOST_SECONDS)
-        except WorkerLost as lost:
+        except (WorkerLost, OSError) as lost:
             seen = Seen(trouble=f"It could not be looked at: {lost}.", mark=work.mark)
         self._work[name] = replace(self._work[name], mark=seen.mark)
         self._turns.done(name, slow=time.monotonic() - begun > SLOW_SECONDS)

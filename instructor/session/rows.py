@@ -10,10 +10,6 @@ from instructor.session.quick import Seen
 STATES_KEPT = 100
 
 
-# Saved again while it was looked at.
-NOTHING = Seen()
-
-
 class States:
     """What was found in files that were seen lately, whoever they belong to."""
 
@@ -51,7 +47,7 @@ class Row:
 
     def take(self, seen: Seen, at: datetime) -> list[str] | None:
         """Take what was seen; give the blocks reached for the first time, None for no change."""
-        if seen in (self._shown, NOTHING):
+        if seen == self._shown:
             return None
         self._shown, self._updated = seen, at
         for block, outcome in self._outcomes(seen).items():

@@ -15,6 +15,7 @@ from watchfiles import Change
 
 from instructor import CourseError
 from instructor.commits import commit_all
+from instructor.session import pairs
 from instructor.session.board import Board, BoardOptions
 from instructor.session.crew import Worker, WorkerLost
 from instructor.session.pairs import find_work, list_pairs
@@ -108,13 +109,6 @@ def test_files_that_were_seen_before_show_what_was_found_in_them(row: Row) -> No
     assert states.whole(Seen("a")) == first
     assert row.take(first, BEGAN) == ["one"]
     assert row.take(first, BEGAN) is None
-
-
-def test_a_row_stays_as_it_was_where_files_changed_while_they_were_looked_at(row: Row) -> None:
-    row.take(seen("a", one="pass"), BEGAN)
-
-    assert row.take(Seen(), BEGAN) is None
-    assert row.to_json()["cells"]["one"]["outcome"] == "pass"
 
 
 def test_only_the_states_seen_last_are_remembered() -> None:
@@ -294,6 +288,36 @@ def test_a_job_that_takes_its_worker_down_or_does_not_end_costs_only_itself() ->
                 await worker.do(time.sleep, 3600, 0.1)
         finally:
             worker.end()
+
+    play(scene)
+
+
+def test_a_pair_that_nobody_can_look_at_and_a_disk_that_fails_do_not_stop_the_board(
+    workshop: Workshop, released: Path, room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(released, room / "pair")
+    monkeypatch.setattr(Watch, "run", no_watch)
+
+    async def fail(*_: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    async def scene() -> None:
+        tried = iter(range(2))
+        loop, again = asyncio.get_running_loop(), asyncio.Event()
+
+        def broken(*_: object) -> None:
+            if next(tried, None) is None:
+                loop.call_soon_threadsafe(again.set)
+            raise OSError(116, "Stale file handle")
+
+        board = Board(workshop, room, options=BoardOptions(workers=1, sweep_seconds=0.01))
+        monkeypatch.setattr(Worker, "do", fail)
+        async with running(board) as run:
+            await run.until(lambda: set(run.cells("pair").values()) == {"error"})
+            monkeypatch.setattr(pairs, "holds", broken)
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await again.wait()
+            assert "Stale file handle" in board.snapshot()["note"]
 
     play(scene)
 
