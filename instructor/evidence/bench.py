@@ -15,6 +15,7 @@ from instructor.conflicts import conflict_line
 from instructor.evidence.desk import Desk, Rows
 from instructor.sandbox import ChildRun, Limits, run_child
 from instructor.sandbox.process import Message
+from instructor.sandbox.quota import clear_away
 from lab.strict_json import NotStrictJson, load_json, structure_problem
 from lab.workshop import Evidence, Workshop
 
@@ -103,7 +104,7 @@ class Bench:
             shutil.copytree(self.snapshot, workspace, copy_function=shutil.copyfile)
             yield workspace, place / "scratch"
         finally:
-            shutil.rmtree(place, ignore_errors=True)
+            clear_away(place)
 
     def run(
         self,

@@ -31,7 +31,12 @@ WORDS = {"pass": "reached", "fail": "not yet", "blocked": "waits", "error": "cou
 def write_feedback(report: Report, path: Path) -> None:
     """Write a submission's page: what to do first, then every block, folded."""
     page = _template("feedback.html")
-    write_text(path, page.render(report=report, marks=MARKS, words=WORDS, time_text=time_text))
+    write_text(
+        path,
+        page.render(
+            report=report, marks=MARKS, words=WORDS, time_text=time_text, held=HELD[report.sandbox]
+        ),
+    )
 
 
 def time_text(item: EvidenceReport) -> str:

@@ -83,7 +83,7 @@ def on_files(request: dict[str, Any]) -> Iterator[tuple[str, Callable[[], object
     yield "read it through a link", read_through_link
     yield "read it through /proc", lambda: Path(f"/proc/self/root{yours}").read_text()
     yield "read the answers", Path(request["course"]).read_text
-    yield "list a folder of yours", lambda: list(yours.parent.iterdir())
+    yield "list a folder of yours", lambda: _found(yours)
     yield "read another pair's work", (other / "work").read_text
     yield "write into another pair's work", lambda: (other / "new").write_text("x")
     yield "write into a file of yours", lambda: yours.open("a").close()
@@ -139,6 +139,12 @@ def start_program() -> None:
     child = os.posix_spawn("/bin/true", ["true"], {})
     if os.waitpid(child, 0)[1]:
         raise OSError("it did not run")
+
+
+def _found(path: Path) -> None:
+    """Find a file by looking into its folder; in a box there may be an empty one of that name."""
+    if path not in path.parent.iterdir():
+        raise FileNotFoundError(0, "it does not show")
 
 
 def _opened(path: Path) -> int:

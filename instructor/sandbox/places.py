@@ -21,8 +21,8 @@ _SYSTEM = (
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 # Of the course, a fork server reads its own program and two modules that every workspace has.
 _PROGRAMS = (HERE, COURSE / "lab" / "suite.py", COURSE / "lab" / "replay.py")
-# The box's own /tmp is for the server; a job that Landlock holds has its scratch folder.
-TMP_BYTES = 16 << 20
+# The box's own folder for what the server needs for a moment; a job has its scratch folder.
+BOX_TMP, BOX_TMP_BYTES = "/run", 16 << 20
 # Processes and threads, where they are counted for one box alone.
 MOST_PROCESSES = 128
 _COUNTED_BY_NAMESPACE = (5, 14)
@@ -77,7 +77,8 @@ def boxed(command: Sequence[str], shown: Iterable[str]) -> list[str]:
     """
     wrap = [shutil.which("bwrap") or "bwrap", "--unshare-user", "--unshare-pid", "--unshare-net",
             "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
-            "--cap-drop", "ALL", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"]  # fmt: skip  # noqa: S108
+            "--cap-drop", "ALL", "--size", str(BOX_TMP_BYTES), "--tmpfs", BOX_TMP,
+            "--setenv", "TMPDIR", BOX_TMP]  # fmt: skip
     for path in map(Path, dict.fromkeys(_SYSTEM)):
         if path.is_symlink() and path.parent == Path("/"):
             wrap += ["--symlink", str(path.readlink()), str(path)]

@@ -5,7 +5,9 @@ A limit on each file is the system's own; how many there are, nothing counts but
 
 import contextlib
 import os
+import shutil
 import stat
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -71,6 +73,14 @@ def watched(quota: Quota, end: Callable[[str], object]) -> Iterator[None]:
     finally:
         done.set()
         thread.join()
+
+
+def clear_away(folder: Path) -> None:
+    """Delete a folder that a student's code has written into, however deep it goes."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except RecursionError:
+        subprocess.run(["rm", "-rf", "--", str(folder)], check=False)  # noqa: S603, S607
 
 
 def _sizes(folder: str, depth: int) -> Iterator[int]:

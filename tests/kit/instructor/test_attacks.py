@@ -5,6 +5,7 @@ through one fork server, each followed by an honest gate, so what one leaves beh
 """
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree, ignore_patterns
@@ -192,6 +193,21 @@ def test_every_attack_is_contained_and_the_next_submission_does_not_notice(
 
     assert problems == []
     assert running_below() - server_pids() <= before
+
+
+def test_a_folder_that_goes_deeper_than_python_recurses_is_cleared_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "copy").mkdir()
+    monkeypatch.chdir(tmp_path / "copy")
+    for _ in range(2000):
+        os.mkdir("d")  # noqa: PTH102  no path may be as long as this one gets
+        os.chdir("d")
+    os.chdir(tmp_path)
+
+    quota.clear_away(tmp_path / "copy")
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def problems_with(attack: Attack, tmp_path: Path, name: str) -> Iterator[str]:
