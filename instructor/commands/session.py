@@ -1,6 +1,5 @@
 """``instructor session``: run a workshop in the room."""
 
-import asyncio
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -40,7 +39,7 @@ def session(  # noqa: PLR0913, PLR0917  each is an option of the command
     from instructor.session.journal import choose_log, open_journal
     from instructor.session.plan import plan_of
     from instructor.session.room import Room
-    from instructor.session.run import Options, serve
+    from instructor.session.run import Options, serve_until_stopped
 
     now = _now()
     loaded = load_workshop(COURSE, workshop)
@@ -53,10 +52,8 @@ def session(  # noqa: PLR0913, PLR0917  each is an option of the command
         typer.echo(f"The log {said}: {_from_here(path)}")
         room = Room(journal, _now)
         options = Options(port, lan, names, folder)
-        try:
-            asyncio.run(serve(room, read_secret(path), options, board, typer.echo))
-        except KeyboardInterrupt:
-            typer.echo("Stopped. The same command goes on where the log ends.")
+        serve_until_stopped(room, read_secret(path), options, board, typer.echo)
+    typer.echo("Stopped. The same command goes on where the log ends.")
 
 
 def _from_here(path: Path) -> Path:

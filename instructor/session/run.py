@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from pathlib import Path
 
 import psutil
 import tornado.httpserver
-import tornado.netutil
 
 from instructor import CourseError
 from instructor.report.model import write_text
@@ -36,12 +36,34 @@ class Options:
     folder: Path | None = None
 
 
+def serve_until_stopped(
+    room: Room, secret: bytes, options: Options, board: Watched | None, say: Callable[[str], None]
+) -> None:
+    """Serve a session until Ctrl-C or SIGTERM; pressing it twice does not stop the tidying up."""
+
+    async def main() -> None:
+        task = asyncio.create_task(serve(room, secret, options, board, say))
+        stopping = False
+
+        def stop() -> None:
+            nonlocal stopping
+            if not stopping:
+                stopping = task.cancel()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stop)
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+
+
 async def serve(
     room: Room, secret: bytes, options: Options, board: Watched | None, say: Callable[[str], None]
 ) -> None:
     """Serve a session until cancelled; ``say`` gets a line whenever there is a link to give out."""
-    with _bound(options) as sockets:
-        port = sockets[0].getsockname()[1]
+    with _bound(options) as bound:
+        port = bound.getsockname()[1]
         base = f"http://{_own_address() if options.lan else '127.0.0.1'}:{port}"
 
         def used(role: str) -> None:
@@ -52,7 +74,7 @@ async def serve(
         server = tornado.httpserver.HTTPServer(
             application(site), max_body_size=MOST_BYTES_OF_A_REQUEST
         )
-        server.add_sockets(sockets)
+        server.add_sockets([bound])
         _say_links(access, base, options, say)
         clock = f"{base}/clock/{access.clock_key}.json" if options.lan else f"{base}/clock.json"
         try:
@@ -97,19 +119,20 @@ def _say_links(access: Access, base: str, options: Options, say: Callable[[str],
 
 
 @contextlib.contextmanager
-def _bound(options: Options) -> Iterator[list[socket.socket]]:
+def _bound(options: Options) -> Iterator[socket.socket]:
     """Bind the port, on this machine alone or on all of its interfaces; free it at the end."""
+    both = options.lan and socket.has_dualstack_ipv6()
+    family = socket.AF_INET6 if both else socket.AF_INET
+    address = ("" if options.lan else "127.0.0.1", options.port)
     try:
-        sockets = tornado.netutil.bind_sockets(options.port, "" if options.lan else "127.0.0.1")
+        bound = socket.create_server(address, family=family, dualstack_ipv6=both, backlog=128)
     except OSError as error:
         raise CourseError(
             f"Port {options.port} cannot be used: {error.strerror}. Name another --port."
         ) from error
-    try:
-        yield sockets
-    finally:
-        for item in sockets:
-            item.close()
+    with bound:
+        bound.setblocking(False)
+        yield bound
 
 
 @contextlib.contextmanager

@@ -68,7 +68,8 @@ def test_a_session_begins_stops_and_goes_on_with_its_log(tmp_path: Path) -> None
             assert said[0].startswith(words)
             assert said[1].startswith("Projector: http://127.0.0.1:")
             assert said[2].startswith("Teacher:   http://127.0.0.1:")
-            process.send_signal(signal.SIGINT)
+            for _ in range(3):  # somebody is in a hurry
+                process.send_signal(signal.SIGINT)
             rest, wrong = process.communicate(timeout=60)
         assert (process.returncode, wrong) == (0, "")
         assert rest == "Stopped. The same command goes on where the log ends.\n"
