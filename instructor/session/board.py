@@ -137,7 +137,7 @@ class Board:
 
     async def sweep(self) -> bool:
         """Look over every folder; say whether others are watched now than before."""
-        pairs = await asyncio.to_thread(self._list)
+        pairs, note = await asyncio.to_thread(self._list)
         self._meet(pairs)
         local = [pair for pair in self._pairs.values() if pair.source.kind not in FETCHED]
         works = await asyncio.to_thread(lambda: [find_work(p, self._workshop) for p in local])
@@ -146,16 +146,15 @@ class Board:
         self._owners = {
             f: pair.name for pair, work in zip(local, works, strict=True) for f in work.watch
         }
+        self._note = note
         return self._watch.over(self._owners)
 
-    def _list(self) -> list[Pair]:
+    def _list(self) -> tuple[list[Pair], str]:
+        """List who is there, and say what keeps that from being read."""
         try:
-            pairs = list_pairs(*self._class, self._workshop)
+            return list_pairs(*self._class, self._workshop), ""
         except CourseError as error:
-            self._note = str(error)
-            return []
-        self._note = ""
-        return pairs
+            return [], str(error)
 
     def _found(self, name: str, work: Work) -> None:
         """Look at a pair whose folder is another one, or has changed since it was looked at."""
