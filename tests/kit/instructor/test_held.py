@@ -250,6 +250,15 @@ def test_a_tier_that_this_machine_has_not_is_refused_before_anything_is_graded(
     assert not (tmp_path / "out").exists()
 
 
+def test_our_own_sample_class_needs_no_more_than_limits(tmp_path: Path) -> None:
+    only = ("--to", tmp_path / "demo", "--pair", "assumption_stuck")
+
+    done = instructor("demo", *only, FAILING_CLOSED_TIER="C")
+
+    assert done.code == 0
+    assert "tier C" in (tmp_path / "demo/report/index.html").read_text("utf-8")
+
+
 def test_a_tier_that_nobody_knows_is_refused_with_those_there_are(tmp_path: Path) -> None:
     done = instructor("grade", tmp_path, "--out", tmp_path / "out", "--require-tier", "landlock")
 
