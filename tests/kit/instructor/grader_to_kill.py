@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 
@@ -20,6 +21,8 @@ def main() -> None:
 
     tier()
     kept._course()
+    # A fork has neither the thread nor the servers of the process that it comes from.
+    os.register_at_fork(after_in_child=forget_servers)
     fork = multiprocessing.get_context("fork")
     multiprocessing.get_context = lambda *_: fork  # type: ignore[assignment]
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -32,6 +35,13 @@ def main() -> None:
             finally:
                 say("ended")
                 os._exit(0)
+
+
+def forget_servers() -> None:
+    from instructor.sandbox import forks
+
+    forks._LAUNCHER = ThreadPoolExecutor(1)
+    forks._SERVERS.clear()
 
 
 def run(folder: Path, out: Path) -> None:
