@@ -60,7 +60,9 @@ def _go_on(root: Path, workshop: Workshop, plain: bool) -> int:
         f"To come back: lab study {workshop.id}, in {root}",
         flush=True,
     )
-    return _python(["-m", "jupyterlab", str(notebook)], root, root)
+    # Without this the notebook's own folder would be all that JupyterLab shows.
+    place = f"--ServerApp.root_dir={root}"
+    return _python(["-m", "jupyterlab", place, str(notebook)], root, root)
 
 
 def next_notebook(root: Path, workshop: Workshop) -> str:

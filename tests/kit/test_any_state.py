@@ -28,7 +28,7 @@ STATES: dict[str, tuple[str, str | bytes | None, str]] = {
     "gate holds a null": (GATE, b"x = 1\0\n", "null bytes"),
     "gate renamed": (GATE, "def gate(plan):\n    return {}\n", "has no attribute"),
     "gate asks": (GATE, "input()\n", "lab/plan_gate.py cannot be"),
-    "gate is a folder": (GATE, FOLDER, "has no attribute"),
+    "gate is a folder": (GATE, FOLDER, "No module named 'lab.plan_gate'"),
     "tests gone": (TESTS, GONE, "test_plan_gate.py is missing"),
     "tests not Python": (TESTS, "def (\n", "SyntaxError"),
     "tests empty": (TESTS, "", "tests"),
