@@ -76,7 +76,7 @@ ATTACKS = {
         DECIDE.format("""kept = []
     while True: kept.append(mmap.mmap(-1, 100 << 20))"""),
         "crash accept",
-        seconds=5,
+        seconds=20,
     ),
     "flood of output": Attack(
         IMPORT.format("while True: os.write(1, b'x' * 65536)"), ending="it printed more than 1 MiB"
@@ -94,7 +94,7 @@ ATTACKS = {
     "many large files": Attack(
         DECIDE.format("""for n in range(10 ** 6): open(str(n), 'wb').write(bytes(1 << 20))"""),
         ending=f"it wrote more than {quota.MOST_BYTES // MIB} MiB",
-        seconds=5,
+        seconds=20,
     ),
     "large files without a name": Attack(
         DECIDE.format("""kept = []
@@ -105,12 +105,12 @@ ATTACKS = {
             kept[-1].write(bytes(2 << 20))
         except OSError: pass"""),
         ending=f"it wrote more than {quota.MOST_BYTES // MIB} MiB",
-        seconds=5,
+        seconds=20,
     ),
     "many empty files": Attack(
         DECIDE.format("""for n in range(10 ** 9): open(str(n), 'w').close()"""),
         ending=f"it made more than {quota.MOST_ENTRIES} files and folders",
-        seconds=5,
+        seconds=20,
     ),
     "folders in folders": Attack(
         DECIDE.format("""while True:
@@ -118,7 +118,7 @@ ATTACKS = {
         except OSError: pass
         else: os.chdir('d')"""),
         ending=f"it made more than {quota.MOST_ENTRIES} files and folders",
-        seconds=5,
+        seconds=20,
     ),
     "segfault": Attack(DECIDE.format("ctypes.string_at(0)"), "crash accept"),
     "deep recursion": Attack(
@@ -231,7 +231,7 @@ def problems_with(attack: Attack, tmp_path: Path, name: str) -> Iterator[str]:
 
 def replay_one(tmp_path: Path, name: str, body: str, seconds: float = 0.3) -> ChildRun:
     (tmp_path / name).mkdir()
-    return replay(tmp_path / name, body, seconds)
+    return replay(tmp_path / name, body, seconds, wall_seconds=100)
 
 
 # Forges what pytest and the sandbox would say, in every place that is read before the tests.

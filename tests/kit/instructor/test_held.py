@@ -222,6 +222,26 @@ def grade_without(refused: str, *more: object) -> Ended:
     return python("-c", WITHOUT, seccomp, refused, *map(str, command), cwd=COURSE)
 
 
+@pytest.mark.parametrize(
+    ("refused", "holds"), [(LANDLOCK, (tiers.A, "True False")), ("mount", (tiers.B, "False True"))]
+)
+def test_with_one_layer_alone_nothing_is_left_for_the_next(
+    refused: str, holds: tuple[str, str], held: str, tmp_path: Path
+) -> None:
+    """Without Landlock a box holds one job; without namespaces Landlock holds it to its copy."""
+    if held != holds[0]:
+        return
+    command = (sys.executable, "-m", "tests.kit.instructor.two_jobs", str(tmp_path))
+
+    done = python("-c", WITHOUT, str(places.HERE / "seccomp.py"), refused, *command, cwd=COURSE)
+
+    assert (done.code, done.err) == (0, "")
+    said, first, second = done.out.splitlines()
+    assert (said, second) == (holds[1], "second {'[]'}")
+    # The first did find places to leave something in.
+    assert first != "first {'[]'}"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="there is nothing to take away")
 def test_with_neither_bubblewrap_nor_landlock_nothing_runs_and_it_says_what_to_install(
     tmp_path: Path, workspace: Path
