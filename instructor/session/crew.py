@@ -65,9 +65,13 @@ class Worker:
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=prepare_worker)
             self._jobs = 1
+            known = {child.pid for child in multiprocessing.active_children()}
             with _without_interrupts():
                 asked = self._pool.submit(os.getpid)
-            self._pid = await asyncio.wrap_future(asked)
+            # Known at once, so that a process that is still starting can be ended too.
+            new = (child.pid for child in multiprocessing.active_children())
+            self._pid = next((pid for pid in new if pid and pid not in known), 0)
+            await asyncio.wrap_future(asked)
         return self._pool
 
 
