@@ -125,7 +125,7 @@ def _caught_together(runs: _Runs) -> set[str]:
     untils = {name: _last_of(order, found) for name, found in differs.items()}
     runs.together({**dict.fromkeys(right, order[-1]), **untils}, kept)
     if any(map(runs.trouble, right)) or not _alike(runs):
-        runs.apart([*right, *wrong])
+        runs.apart([REFERENCE, *right, *wrong])
         differs = {name: runs.servers[name].differing for name in wrong}
     return {name for name, found in differs.items() if _is_caught(runs.report(name), found)}
 
@@ -186,4 +186,6 @@ def _is_caught(report: SuiteReport | None, differs: set[str]) -> bool:
 
 
 def _shuffled(names: Iterable[str]) -> list[str]:
-    return random.SystemRandom().sample([*names], len([*names]))
+    shuffled = list(names)
+    random.SystemRandom().shuffle(shuffled)
+    return shuffled

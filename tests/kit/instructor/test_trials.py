@@ -58,7 +58,11 @@ MENDED = "test_notebooks.test_what_can_be_mended_is_read_with_a_remark"
 SETTINGS = "test_a_submissions_settings_change_no_test"
 TRIALS: dict[str, tuple[str, ...]] = {
     "1": (A_CASE, A_TEST, "test_sandbox.test_a_case_that_hangs_costs_only_itself"),
-    "2": (A_CASE, A_TEST, "test_sandbox.test_a_child_that_does_not_end_well_is_never_finished"),
+    "2": (
+        A_CASE,
+        A_TEST,
+        "test_sandbox.test_a_gate_that_does_not_end_its_import_well_decides_nothing",
+    ),
     "3": ("test_what_is_left_running_is_ended_and_named_in_the_report",),
     "4": ("test_an_import_that_fails_is_named_with_its_line",),
     "5": (A_CASE, A_TEST),
@@ -172,10 +176,10 @@ IN_A_TEST = {
     ),
     "exit": ("os._exit(0)", "it ended Python itself, in test_second"),
     "exit_1": ("os._exit(1)", "it ended Python itself (exit code 1), in test_second"),
-    "segfault": ("ctypes.string_at(0)", "(exit code -11), in test_second"),
+    "segfault": ("ctypes.string_at(0)", "it crashed Python (SIGSEGV), in test_second"),
     "recursion": (
         "sys.setrecursionlimit(10**8); f = lambda n: [n].sort(key=f); f(1)",
-        "(exit code -11), in test_second",
+        "it crashed Python (SIGSEGV), in test_second",
     ),
     "memory": ("bytearray(4 << 30)", "MemoryError: it asks for more memory than it may use"),
     "flood": ("print('x' * 40_000_000); assert False, 'said'", "said"),
