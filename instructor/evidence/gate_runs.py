@@ -26,8 +26,9 @@ from instructor.evidence.suites import ending_of, read_report, run_rounds, run_s
 from instructor.sandbox.process import Message
 from lab.suite import SuiteReport
 
-# The reference runs twice: a test that decides otherwise the second time decides nothing.
-REFERENCE, AGAIN = "reference", "reference again"
+# A test that decides otherwise when the reference runs another time decides nothing. It runs twice
+# in the session: a test may leave something behind for the next round.
+REFERENCE, AGAIN, LAST = "reference", "reference again", "reference once more"
 
 
 @dataclass
@@ -47,7 +48,7 @@ class _Runs:
         others: dict[str, types.ModuleType | None] = {
             g.id: build_gate(gate, g.source) for g in (*answers.wrong_gates, *answers.rewrites)
         }
-        return {REFERENCE: None, AGAIN: None, **others}
+        return {REFERENCE: None, AGAIN: None, LAST: None, **others}
 
     def apart(self, names: Iterable[str]) -> None:
         """Run the tests on some gates, each run in a process of its own.
@@ -117,10 +118,14 @@ def run_on_all(bench: Bench, file: str) -> TestsRun:
 def _caught_together(runs: _Runs) -> set[str]:
     """Name the wrong gates that the tests catch, in one session where that can be trusted."""
     wrong = [gate.id for gate in runs.bench.answers.wrong_gates]
-    right = [AGAIN, *(gate.id for gate in runs.bench.answers.rewrites)]
+    right = [AGAIN, LAST, *(gate.id for gate in runs.bench.answers.rewrites)]
     tests, calls = runs.report(REFERENCE), runs.servers[REFERENCE].calls
     order = [test.name for test in tests.tests] if tests else []
-    kept = {AGAIN: calls, **{name: asked_again(calls, runs.side(name)) for name in wrong}}
+    kept = {
+        AGAIN: calls,
+        LAST: calls,
+        **{name: asked_again(calls, runs.side(name)) for name in wrong},
+    }
     differs = {name: found for name in wrong if (found := differing(calls, kept[name]))}
     untils = {name: _last_of(order, found) for name, found in differs.items()}
     runs.together({**dict.fromkeys(right, order[-1]), **untils}, kept)

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
-_NE, _MASKED_EQ = 1, 7
+_NE, _EQ, _MASKED_EQ = 1, 4, 7
 _PR_SET_SECCOMP, _FILTER, _NO_NEW_PRIVS = 22, 2, 38
 _CLONE_THREAD = 0x10000
 _UNIX, _STREAM, _TYPE = 1, 1, 0xF
@@ -45,7 +45,7 @@ _PROCESSES = ("fork", "vfork", "tkill", "pidfd_open", "pidfd_send_signal")
 # Landlock has no say in these. Who copies a file with its mode and times is told that it went well,
 # and so is ZeroMQ, which ends the process otherwise.
 _PRETENDED = """
-    chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat utimensat
+    chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat
     setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat
     sched_setscheduler sched_setparam sched_setattr
 """.split()  # noqa: SIM905
@@ -120,6 +120,9 @@ def load(program: bytes) -> None:
 def _of_all() -> Iterable[Rule]:
     yield _NEVER, errno.EPERM, ()
     yield _PRETENDED, 0, ()
+    # Without times it is how a file is touched; that it is there must not be pretended.
+    yield ("utimensat",), 0, (_Comparison(2, _NE, 0, 0),)
+    yield ("utimensat",), errno.EPERM, (_Comparison(2, _EQ, 0, 0),)
     for name, place in _TO_ZERO.items():
         yield (name,), errno.EPERM, (_Comparison(place, _NE, 0, 0),)
 

@@ -106,6 +106,8 @@ def test_a_gate_may_write_into_its_own_copy_and_the_temporary_folder(tmp_path: P
         "import os, pathlib, shutil, tempfile, threading\ndef decide(plan):\n"
         "    pathlib.Path('lab/own').write_text('x')\n"
         "    shutil.copy2('lab/own', 'lab/other')\n"
+        "    pathlib.Path('lab/touched').touch()\n"
+        "    assert pathlib.Path('lab/touched').exists()\n"
         "    thread = threading.Thread(target=os.getpid)\n    thread.start()\n    thread.join()\n"
         "    with tempfile.NamedTemporaryFile('w') as file:\n"
         "        file.write('x')\n    return pathlib.Path('lab/other').read_text()\n"
