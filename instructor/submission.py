@@ -2,18 +2,16 @@
 
 import functools
 import os
-import py_compile
 import shutil
 import stat
 import sys
-import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from importlib.metadata import packages_distributions
-from importlib.util import cache_from_source
 from pathlib import Path
 
 from instructor import COURSE, CourseError
+from instructor.compiled import compiled, compiled_name
 from instructor.conflicts import conflict_line
 from instructor.intake.landing import IGNORED_FOLDERS, MAX_DEPTH, ROOMS, Remark, Snapshot
 from instructor.release import COMMON
@@ -85,18 +83,12 @@ def skipped(folder: Path) -> list[str]:
 
 def take_snapshot(source: Path, target: Path, workshops: list[Workshop]) -> Snapshot:
     """Copy a submission's ordinary files, lay the course's own files over it, remark the rest."""
-    snapshot = copy_work(source, target)
-    snapshot.remarks += _remarks(snapshot.path)
-    for workshop in workshops:
-        lay_course_files(workshop, snapshot)
-    return snapshot
-
-
-def copy_work(source: Path, target: Path, without: Collection[str] = ()) -> Snapshot:
-    """Copy a submission's ordinary files, within limits, but for some folders at its top."""
     snapshot = Snapshot(target)
     target.mkdir(parents=True)
-    _copy_folder(source, source, snapshot, without)
+    _copy_folder(source, source, snapshot)
+    snapshot.remarks += _remarks(snapshot.path)
+    for workshop in workshops:
+        _restore(workshop, snapshot)
     return snapshot
 
 
@@ -128,18 +120,13 @@ def course_files(workshop: Workshop) -> Iterator[str]:
     yield from (file for file in workshop.given if file.startswith(("lab/", "tests/")))
 
 
-def _copy_folder(
-    folder: Path, source: Path, snapshot: Snapshot, without: Collection[str] = ()
-) -> None:
+def _copy_folder(folder: Path, source: Path, snapshot: Snapshot) -> None:
     name = folder.relative_to(source).as_posix()
     if len(folder.relative_to(source).parts) > MAX_DEPTH:
         snapshot.leave_out(name, f"lies {MAX_DEPTH} folders deep")
         return
     try:
-        entries = sorted(
-            (entry for entry in os.scandir(folder) if entry.name not in without),
-            key=lambda entry: entry.name,
-        )
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
         snapshot.leave_out(name, f"cannot be read ({error.strerror})")
         return
@@ -221,7 +208,7 @@ def _odd_text(path: Path, name: str) -> Iterator[Remark]:
         )
 
 
-def lay_course_files(workshop: Workshop, snapshot: Snapshot) -> None:
+def _restore(workshop: Workshop, snapshot: Snapshot) -> None:
     """Lay our copy of the course's own code over what was handed in, and say where it differed."""
     for file in course_files(workshop):
         ours = (COURSE / file).read_bytes()
@@ -237,27 +224,9 @@ def lay_course_files(workshop: Workshop, snapshot: Snapshot) -> None:
         _make_room(copy, snapshot.path)
         copy.write_bytes(ours)
         if copy.suffix == ".py":
-            compiled = Path(cache_from_source(copy))
-            compiled.parent.mkdir(exist_ok=True)
-            compiled.write_bytes(_compiled(file))
-
-
-@functools.cache
-def _compiled(file: str) -> bytes:
-    """Compile a file of the course, once: every fork would do it anew.
-
-    A student's file is compiled in the sandbox alone. Python takes this for the file's own
-    whatever its time stamp says, since nothing stands in its place but our copy.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "compiled"
-        py_compile.compile(
-            str(COURSE / file),
-            str(target),
-            doraise=True,
-            invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
-        )
-        return target.read_bytes()
+            target = snapshot.path / compiled_name(file)
+            target.parent.mkdir(exist_ok=True)
+            target.write_bytes(compiled(file))
 
 
 def _make_room(file: Path, root: Path) -> None:

@@ -8,17 +8,16 @@ import contextlib
 import functools
 import hashlib
 import os
-import py_compile
 import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
 from instructor import COURSE
+from instructor.compiled import compiled, compiled_name
 from instructor.intake.landing import (
     IGNORED_FOLDERS,
     MAX_DEPTH,
@@ -136,19 +135,19 @@ def sources(folder: Path, course: Mapping[str, Path]) -> dict[str, Path]:
     return found | dict(course)
 
 
-def course_sources(workshop: Workshop, compiled: Path) -> dict[str, Path]:
+def course_sources(workshop: Workshop, place: Path) -> dict[str, Path]:
     """List the course's own code, and what Python makes of it: no run has to do that again."""
-    return _compiled(tuple(course_files(workshop)), compiled)
+    return _compiled(tuple(course_files(workshop)), place)
 
 
 @functools.cache
 def _compiled(files: tuple[str, ...], place: Path) -> dict[str, Path]:
     found = {file: COURSE / file for file in files}
     for file in files:
-        name = cache_from_source(file)
-        with contextlib.suppress(py_compile.PyCompileError):
-            py_compile.compile(str(COURSE / file), str(place / name), file, doraise=True)
-            found[name] = place / name
+        if file.endswith(".py"):
+            found[compiled_name(file)] = target = place / compiled_name(file)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(compiled(file))
     return found
 
 
