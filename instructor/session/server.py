@@ -13,7 +13,10 @@ import tornado.web
 
 from instructor.session.access import LOOPBACK, ROOM, TEACHER, Access, same_origin
 from instructor.session.board_view import Numbers, board_view
+from instructor.session.log import read_log
 from instructor.session.notes import notes_of
+from instructor.session.pace import room_pace, sitting_of
+from instructor.session.plot import pace_svg
 from instructor.session.room import Room, Watched
 from instructor.session.view import teacher_view, view_of
 
@@ -168,6 +171,21 @@ class Notes(Closed):
         self.finish(notes_of(plan.workshop, [block.id for block in plan.blocks]))
 
 
+class PacePicture(Closed):
+    """Plan and room of this session so far, as a picture."""
+
+    role = TEACHER
+
+    def get(self, *_: str) -> None:
+        """Draw the blocks that came to an end."""
+        journal = self.site.room.journal
+        sitting = sitting_of(journal.path.name, read_log(journal.path), journal.plan)
+        # A picture brings its own colours along, and can load nothing.
+        self.set_header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+        self.set_header("Content-Type", "image/svg+xml; charset=utf-8")
+        self.finish(pace_svg(room_pace(journal.plan, [sitting])))
+
+
 class Events(Closed):
     """What happens, as server-sent events: the state, and the board, each as soon as it changes.
 
@@ -284,6 +302,7 @@ def application(site: Site) -> Any:
         (r"/press", Press, names),
         (r"/teacher/press", TeacherPress, names),
         (r"/teacher/notes", Notes, names),
+        (r"/teacher/pace\.svg", PacePicture, names),
         (r"/clock\.json", Clock, names),
         (r"/clock/([0-9a-f]+)\.json", Clock, names),
         (r"/part/([a-z._-]+)", Part, names),

@@ -21,6 +21,7 @@ function onState(view) {
   showCues(view.cues);
   showCuts(view.cuts);
   showNotes(view.block);
+  showPace(`${view.block.id} ${view.phase}`);
   announce();
 }
 
@@ -73,6 +74,13 @@ function showNotes(block) {
   $("other-notes").replaceChildren(...sections.flatMap((section) => [make("h3", section.heading), ...items(section.items)]));
 }
 
+// The picture changes when a block ends; it is fetched only while somebody looks.
+function showPace(when) {
+  if (!$("pace").open || shown.pace === when) return;
+  shown.pace = when;
+  $("pace-picture").src = `/teacher/pace.svg?${encodeURIComponent(when)}-${Date.now()}`;
+}
+
 function items(rows) {
   return rows.map((row) => {
     const element = make("p", "", row.point ? "point" : "");
@@ -91,6 +99,7 @@ async function wire() {
   wireTheme();
   wireButtons(PRESS);
   wireBoard();
+  $("pace").addEventListener("toggle", () => showPace(`opened ${Date.now()}`));
   $("names").addEventListener("change", () => press(PRESS, "names", { shown: $("names").checked }));
   await fetchNotes().catch(() => {});
   listen("/teacher/events", onState, showBoard);

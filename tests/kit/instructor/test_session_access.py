@@ -15,7 +15,7 @@ from tests.kit.instructor.rooms import PLAN
 from tests.kit.instructor.served import SECRET, FakeBoard, Served, board_of, pair, served
 
 OF_THE_ROOM = ["/", "/events", "/press", "/clock.json", "/clock/0123.json", "/part/core.js"]
-OF_THE_TEACHER = ["/teacher", "/teacher/events", "/teacher/notes"]
+OF_THE_TEACHER = ["/teacher", "/teacher/events", "/teacher/notes", "/teacher/pace.svg"]
 NOTHING = ["/no/such", "/enter/abc", "/part/../server.py"]
 
 

@@ -315,7 +315,7 @@ def test_axe_finds_what_is_wrong(room: Audience) -> None:
 
 def _serious(page: Page) -> list[dict[str, object]]:
     # A band that is fading in has less contrast than it will have.
-    page.evaluate("() => Promise.all(document.getAnimations().map((one) => one.finished))")
+    page.evaluate("() => Promise.allSettled(document.getAnimations().map((one) => one.finished))")
     violations = Axe().run(page).response["violations"]
     return [
         {"id": row["id"], "nodes": [node["html"] for node in row["nodes"][:3]]}
@@ -369,6 +369,22 @@ def test_the_teacher_takes_and_takes_back_a_cut_and_ends_the_session(room: Audie
 
     expect(screen.page.locator("#unit")).to_contain_text("The session is over")
     assert room.session.events == ["start", "cut", "restore", "end"]
+
+
+def test_the_teacher_sees_how_plan_and_room_part_once_a_block_has_ended(room: Audience) -> None:
+    teacher = room.sees(room.session.link("Teacher"))
+    teacher.page.get_by_role("button", name="Start").click()
+    teacher.says("go", "Pause")
+    room.at("13:00")
+    teacher.page.get_by_role("button", name="Next", exact=True).click()
+    expect(teacher.page.locator("#title")).to_have_text("Do build")
+
+    with teacher.page.expect_response("**/teacher/pace.svg*") as drawn:
+        teacher.page.get_by_text("Plan and room so far").click()
+
+    assert "13 in the median of 1 session" in drawn.value.text()
+    width = "document.getElementById('pace-picture').naturalWidth > 100"
+    teacher.page.wait_for_function(width)
 
 
 def test_a_click_leaves_the_space_key_to_the_clock(room: Audience) -> None:
