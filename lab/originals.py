@@ -3,6 +3,7 @@
 ``release`` lays a copy of the files that a pair may change into ``.lab/originals/``.
 """
 
+import shutil
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -41,7 +42,7 @@ def give_back(root: Path, places: tuple[str, ...], now: datetime) -> GivenBack:
 
 def _keep(root: Path, files: set[str], now: datetime) -> str:
     """Copy what is there into a new folder with the time in its name; "" where nothing is."""
-    there = [file for file in sorted(files) if (root / file).is_file()]
+    there = [file for file in sorted(files) if (root / file).exists()]
     name = f"{KEPT}/{now:%Y-%m-%d_%H%M%S}"
     number = 2
     while (root / name).exists():
@@ -50,7 +51,10 @@ def _keep(root: Path, files: set[str], now: datetime) -> str:
     for file in there:
         copy = root / name / file
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes((root / file).read_bytes())
+        if (root / file).is_dir():  # it stands in the file's way
+            shutil.move(root / file, copy)
+        else:
+            copy.write_bytes((root / file).read_bytes())
     return name if there else ""
 
 

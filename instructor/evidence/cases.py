@@ -18,8 +18,8 @@ from lab.strict_json import same_json
 from lab.suite import cut
 from lab.workshop import Evidence, Gate
 
-# Marks the id of a case that is decided a second time.
-AGAIN = " again"
+# Marks the ids of a case that is decided a second and a third time.
+AGAIN = (" again", " and again")
 
 
 def judge(evidence: Evidence, bench: Bench) -> Finding:
@@ -61,14 +61,18 @@ def _replay_gate(cases: list[Case], _: Evidence, bench: Bench) -> Rows:
         raise Unusable(f"{gate.file} is missing.")
     names = {name: getattr(gate, name) for name in ("module", "error", "load", "decide", "probe")}
     rows = [_gate_input(case) for case in cases]
-    # Once more in another process and from the last to the first: a right gate has no memory of
-    # what it was asked, and no order puts every case after those that it could remember.
+    # Once more in another process, there and back: a right gate has no memory of what it was asked,
+    # and no order puts every case after those that it could remember.
     job = {"kind": "gate", "gate": names}
     first = _run_cases(job, rows, bench)
     if first.trouble:
         return first
-    back = [{**row, "id": f"{row['id']}{AGAIN}"} for row in reversed(rows)]
-    second = _run_cases(job, back, bench)
+    again = [
+        {**row, "id": f"{row['id']}{mark}"}
+        for mark, order in zip(AGAIN, (rows[::-1], rows), strict=True)
+        for row in order
+    ]
+    second = _run_cases(job, again, bench)
     return Rows({**first.answers, **second.answers})
 
 
@@ -108,10 +112,10 @@ def _finding(rule: Rule, cases: list[Case], answers: dict[str, Message], bench: 
         answer = answers.get(case.id)
         fault = fault_of(case, answer)
         if answer and not fault and rule.subject == "gate":
-            again = answers.get(f"{case.id}{AGAIN}", {}).get("verdict")
+            again = {answers.get(f"{case.id}{mark}", {}).get("verdict") for mark in AGAIN}
             if case.verdict == "accept" and not _reports_rightly(case, answer, bench.workshop.gate):
                 fault = "misreported"
-            elif again != answer["verdict"]:
+            elif again != {answer["verdict"]}:
                 fault = "remembers"
         if fault:
             sorted_out[fault] += 1

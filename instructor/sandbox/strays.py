@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from multiprocessing import resource_tracker
 
 import psutil
 
@@ -45,7 +46,8 @@ def names_beside(known: set[int]) -> set[str]:
 
 
 def _beside(known: set[int]) -> list[psutil.Process]:
-    kept = known | server_pids()
+    # The last one is Python's own, which notes what pools of processes have to give back.
+    kept = known | server_pids() | {getattr(resource_tracker._resource_tracker, "_pid", None)}
     return [p for p in psutil.Process().children(recursive=True) if p.pid not in kept]
 
 

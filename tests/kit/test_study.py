@@ -42,6 +42,12 @@ def mine(alone: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(alone, tmp_path / "mine"))
 
 
+@pytest.fixture(autouse=True)
+def _in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another test of this process may have been the terminal's command."""
+    monkeypatch.setattr(guidance._Words, "terminal", False)
+
+
 # Hints
 
 
