@@ -113,7 +113,8 @@ def progress(root: Path, workshop: Workshop) -> Note:
 def _ladder(root: Path, workshop: Workshop, exercise: str, notes: Progress) -> Ladder:
     """Find the exercise that is meant; without a name, that of the first block not reached."""
     ladders = load_ladders(root, workshop.id)
-    open_blocks = [b.id for b in workshop.blocks if not notes.block(workshop.id, b.id).reached]
+    reached = {b.id: notes.block(workshop.id, b.id).outcome == "pass" for b in workshop.blocks}
+    open_blocks = [block for block in reached if not reached[block]]
     name = exercise or next(iter(open_blocks), workshop.blocks[-1].id)
     return find_ladder(ladders, workshop, name, notes.block(workshop.id, name).red)
 

@@ -48,16 +48,14 @@ def load_ladders(root: Path, workshop_id: str) -> tuple[Ladder, ...]:
 def find_ladder(
     ladders: tuple[Ladder, ...], workshop: Workshop, name: str, red: str = ""
 ) -> Ladder:
-    """Find an exercise by its name, or the one of a block: that of its red check, else its first.
+    """Find the exercise of a block's red check, else the one of that name, else the block's first.
 
     Raises ``WorkshopError`` naming the exercises that there are.
     """
-    for ladder in ladders:
-        if ladder.exercise == name:
-            return ladder
     own = [ladder for ladder in ladders if ladder.block == name]
     about = [ladder for ladder in own if red in ladder.tests]
-    for ladder in (*about, *own):
+    named = [ladder for ladder in ladders if ladder.exercise == name]
+    for ladder in (*about, *named, *own):
         return ladder
     known = ", ".join(ladder.exercise for ladder in ladders)
     raise WorkshopError(f"{workshop.id} has no exercise {name!r}. Its exercises are: {known}.")

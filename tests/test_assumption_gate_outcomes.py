@@ -402,7 +402,7 @@ def test_your_gate_agrees_with_your_policy_table() -> None:
         if word == "allow":
             accepted(document, f"the row {name}, which your table allows")
         else:
-            refusal(document, f"the row {name}, which your table rejects")
+            refusal(document, f"the row {name} (your table: reject)")
 
 
 def replayed(name: str, row: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from instructor.release import build, find_leaks, release
 from instructor.study import study_files
 from lab import guidance
 from lab.cards import Line
-from lab.hints import load_ladders
+from lab.hints import find_ladder, load_ladders
 from lab.originals import give_back
 from lab.parts import NoSuchPart, part_of, with_part
 from lab.progress import ASIDE, NAME, Progress, keep_progress, read_progress
@@ -92,6 +92,25 @@ def test_without_a_name_it_is_the_first_block_that_was_not_green(
     guidance.note_check(workspace, workshop, "inventory", GREEN, NOW)
 
     assert "Freeze the schema" in str(guidance.hint(workspace, workshop, "", again=False))
+
+
+def test_without_a_name_a_block_that_is_red_again_comes_first(
+    workspace: Path, workshop: Workshop
+) -> None:
+    for block in workshop.blocks:
+        guidance.note_check(workspace, workshop, block.id, GREEN, NOW)
+    guidance.note_check(workspace, workshop, "validator", RED, NOW)
+
+    assert "validate_bindings" in str(guidance.hint(workspace, workshop, "", again=False))
+
+
+def test_a_red_check_decides_where_an_exercise_is_called_as_its_block() -> None:
+    gate = load_workshop(COURSE, "assumption_gate")
+    ladders = load_ladders(COURSE, gate.id)
+    tests = next(ladder for ladder in ladders if ladder.exercise == "first_tests")
+
+    assert find_ladder(ladders, gate, "gate", tests.tests[0]) == tests
+    assert find_ladder(ladders, gate, "gate").exercise == "gate"
 
 
 def test_an_exercise_that_is_not_there_names_those_that_are(
