@@ -38,7 +38,8 @@ def by_gate(request: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, An
     answers = {}
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "case.json"
-        for mark, order in (("", rows), (request["again"], rows[::-1])):
+        orders = (rows, rows[::-1], rows)
+        for mark, order in zip(("", *request["again"]), orders, strict=True):
             for row in order:
                 if row["text"] is None:
                     said = decide(gate, module, row["document"], row["named"])
