@@ -28,7 +28,8 @@ from lab.suite import SuiteReport
 
 # A test that decides otherwise when the reference runs another time decides nothing. It runs twice
 # in the session: a test may leave something behind for the next round.
-REFERENCE, AGAIN, LAST = "reference", "reference again", "reference once more"
+REFERENCE = "reference"
+ANEW = ("reference again", "reference once more")
 
 
 @dataclass
@@ -48,7 +49,7 @@ class _Runs:
         others: dict[str, types.ModuleType | None] = {
             g.id: build_gate(gate, g.source) for g in (*answers.wrong_gates, *answers.rewrites)
         }
-        return {REFERENCE: None, AGAIN: None, LAST: None, **others}
+        return {REFERENCE: None, **dict.fromkeys(ANEW), **others}
 
     def apart(self, names: Iterable[str]) -> None:
         """Run the tests on some gates, each run in a process of its own.
@@ -108,7 +109,7 @@ def run_on_all(bench: Bench, file: str) -> TestsRun:
         runs = _Runs(bench, file, Path(folder))
         runs.apart([REFERENCE])
         if runs.trouble(REFERENCE):
-            runs.apart([AGAIN])
+            runs.apart(ANEW)
             trouble = _unstable(runs) or runs.trouble(REFERENCE)
             return TestsRun(bench.shown(trouble), frozenset())
         caught = _caught_together(runs)
@@ -118,17 +119,15 @@ def run_on_all(bench: Bench, file: str) -> TestsRun:
 def _caught_together(runs: _Runs) -> set[str]:
     """Name the wrong gates that the tests catch, in one session where that can be trusted."""
     wrong = [gate.id for gate in runs.bench.answers.wrong_gates]
-    right = [AGAIN, LAST, *(gate.id for gate in runs.bench.answers.rewrites)]
+    right = [*ANEW, *(gate.id for gate in runs.bench.answers.rewrites)]
     tests, calls = runs.report(REFERENCE), runs.servers[REFERENCE].calls
     order = [test.name for test in tests.tests] if tests else []
-    kept = {
-        AGAIN: calls,
-        LAST: calls,
-        **{name: asked_again(calls, runs.side(name)) for name in wrong},
-    }
+    kept = {name: asked_again(calls, runs.side(name)) for name in wrong}
     differs = {name: found for name in wrong if (found := differing(calls, kept[name]))}
     untils = {name: _last_of(order, found) for name, found in differs.items()}
-    runs.together({**dict.fromkeys(right, order[-1]), **untils}, kept)
+    runs.together(
+        {**dict.fromkeys(right, order[-1]), **untils}, {**kept, **dict.fromkeys(ANEW, calls)}
+    )
     if any(map(runs.trouble, right)) or not _alike(runs):
         runs.apart([REFERENCE, *right, *wrong])
         differs = {name: runs.servers[name].differing for name in wrong}
@@ -152,13 +151,16 @@ def _last_of(order: list[str], tests: set[str]) -> str:
 
 
 def _alike(runs: _Runs) -> bool:
-    """Tell whether the reference was asked the same in both of its runs."""
-    return same_calls(runs.servers[REFERENCE].calls, runs.servers[AGAIN].calls)
+    """Tell whether the reference was asked the same in all of its runs."""
+    first = runs.servers[REFERENCE].calls
+    return all(same_calls(first, runs.servers[name].calls) for name in ANEW)
 
 
 def _trouble_of_all(runs: _Runs) -> str:
     """Say what is wrong with the tests on a gate that is right, the most telling first."""
-    trouble = _unstable(runs) or runs.trouble(REFERENCE) or runs.trouble(AGAIN)
+    trouble = _unstable(runs)
+    for name in (REFERENCE, *ANEW):
+        trouble = trouble or runs.trouble(name)
     for rewrite in runs.bench.answers.rewrites:
         found = "" if trouble else runs.trouble(rewrite.id)
         trouble = trouble or (found and f"On a gate that {rewrite.slip}: {found}")
@@ -166,18 +168,15 @@ def _trouble_of_all(runs: _Runs) -> str:
 
 
 def _unstable(runs: _Runs) -> str:
-    """Name a test that passes on the reference in one run and not in the other; "" without one."""
-    first, second = runs.report(REFERENCE), runs.report(AGAIN)
-    if first is None or second is None:
-        return ""
-    outcomes = {test.name: test.outcome for test in first.tests}
-    for test in second.tests:
-        said = {outcomes.get(test.name, test.outcome), test.outcome}
-        if len(said) > 1:
-            return (
-                f"{test.name} is unstable: on the same correct gate it is "
-                f"{' and then '.join(sorted(said, reverse=True))}."
-            )
+    """Name a test that passes on the reference in one run and not in another; "" without one."""
+    said: dict[str, set[str]] = {}
+    for report in filter(None, map(runs.report, (REFERENCE, *ANEW))):
+        for test in report.tests:
+            said.setdefault(test.name, set()).add(test.outcome)
+    for name, outcomes in said.items():
+        if len(outcomes) > 1:
+            both = " and then ".join(sorted(outcomes, reverse=True))
+            return f"{name} is unstable: on the same correct gate it is {both}."
     return ""
 
 

@@ -92,9 +92,7 @@ def serve_together(line: Line, seconds: float, serve: Callable[[Iterator[Row]], 
         at_hand = line.ask({"call": "row at hand"})
         if ending == DONE and not at_hand["left"]:
             return
-        ended = (
-            ending if ending != DONE else Ending("crash", "it ended Python itself (exit code 0)")
-        )
+        ended = Ending("crash", how_it_ended(0)) if ending == DONE else ending
         if at_hand["row"] == last:
             line.send({"trouble": ended.text})
             return
@@ -161,10 +159,10 @@ def _wait(child: int, seconds: float, begun: mmap.mmap | None) -> int | None:
                 return os.waitstatus_to_exitcode(status)
             if begun and begun[:8] != seen:
                 since, seen = time.monotonic(), begun[:8]
-            select.select([watched] if watched else [], [], [], pause)
-            pause = min(2 * pause, 0.2 if watched else 0.02)
+            select.select([] if watched is None else [watched], [], [], pause)
+            pause = min(2 * pause, 0.02 if watched is None else 0.2)
     finally:
-        if watched:
+        if watched is not None:
             os.close(watched)
     with contextlib.suppress(ProcessLookupError):
         os.kill(child, signal.SIGKILL)

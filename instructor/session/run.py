@@ -16,8 +16,9 @@ from instructor import CourseError
 from instructor.report.model import write_text
 from instructor.session.access import ROOM, TEACHER, Access
 from instructor.session.board_view import Numbers
+from instructor.session.closed import Site
 from instructor.session.room import Room, Watched
-from instructor.session.server import Site, application
+from instructor.session.server import application
 
 TICK_SECONDS = 0.25
 # Where notebooks below a class's folder find the clock; a name with a dot is nobody's submission.
