@@ -124,8 +124,8 @@ def demo(
     folder = build_demo(to, datetime.now(UTC), pair or ())
     number = len(list(folder.iterdir()))
     console.print(
-        f"Built a sample class of {number} in {folder}. On two cores, grading takes some "
-        "15 seconds for each.",
+        f"Built a sample class of {number} in {folder}. On two cores, grading takes a few "
+        "seconds for each.",
         soft_wrap=True,
     )
     _grade(folder, to / "report", Options(workers=workers, cell_seconds=20.0))
