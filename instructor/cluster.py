@@ -5,10 +5,10 @@ The answers are on every worker, so workers are machines of the teacher's own.
 """
 
 import contextlib
-import shutil
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,8 @@ from instructor.in_worker import Parcel, difference, made_with, pack
 from instructor.intake.landing import Snapshot
 from instructor.judging import Job, failed_report, snapshot_of
 from instructor.report.model import Report
-from instructor.sandbox import tier
+from instructor.sandbox.quota import clear_away
+from instructor.sandbox.tiers import C
 from instructor.workers import IN_HAND_A_WORKER, Line
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class _Post:
     """What is on its way: each job's key, so that its report can be kept when it comes."""
 
     def __init__(self, versions: dict[str, str], wanted: str) -> None:
+        self._wanted = wanted or C
         self._more = {"versions": versions, "tier": wanted, "kept": None}
         self._keys: dict[Job, str] = {}
 
@@ -67,12 +69,12 @@ class _Post:
         except Exception as error:  # noqa: BLE001  one submission must never stop the class
             return failed_report(job, f"It could not be graded: {type(error).__name__}: {error}")
         finally:
-            shutil.rmtree(place, ignore_errors=True)
+            clear_away(place)
 
     def keep(self, job: Job, report: Report) -> None:
-        """Keep a report under its job's key, unless a worker held the code in another way."""
+        """Keep a report under its job's key, unless a worker held the code less than was asked."""
         key = self._keys.pop(job, "")
-        if job.kept and key and report.sandbox == tier():
+        if job.kept and key and report.sandbox <= self._wanted:
             job.kept.write(key, report)
 
     def _known(self, job: Job, snapshot: Snapshot) -> Report | None:
@@ -92,9 +94,9 @@ def _packed(job: Job, snapshot: Snapshot) -> Parcel:
         for path in sorted(root.rglob("*"))
         if path.is_file()
     }
-    parcel = {name: part for name, part in pack(job).items() if name not in {"folder", "scratch"}}
-    remarks = [[remark.id, remark.found, remark.next] for remark in snapshot.remarks]
-    return {**parcel, "files": files, "remarks": remarks}
+    parcel = pack(replace(job, remarks=tuple(snapshot.remarks)))
+    del parcel["folder"], parcel["scratch"]  # they are of this machine
+    return {**parcel, "files": files}
 
 
 @contextlib.contextmanager

@@ -1,6 +1,5 @@
 """A class in, reports out: in parallel, one bad submission never stops it."""
 
-import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +24,7 @@ from instructor.report.model import Report, write_text
 from instructor.report.pages import write_class_pages, write_feedback
 from instructor.report.weights import Weights, load_weights
 from instructor.sandbox import tier
+from instructor.sandbox.quota import clear_away
 from instructor.submission import find_submissions, holds
 from instructor.workers import ending, judge_all
 from lab.workshop import Workshop, load_workshop, workshop_ids
@@ -67,12 +67,14 @@ def grade_class(
     """
     check_names(options.exports)
     weights = _load_weights(options.weights)
-    known = _known_workshops(options.workshops)
+    known = known_workshops(options.workshops)
     entries = _entries(folder, options.roster, known)
     _check_out(folder if options.roster is None else None, out, entries)
     folders = report_folders(entry.name for entry in entries)
     scratch = _make_scratch(out)
-    settings = f"{tier()} {options.cell_seconds} {options.seconds}"
+    settings = (
+        f"{options.tier if options.cluster else tier()} {options.cell_seconds} {options.seconds}"
+    )
     kept = Kept((out / KEPT).resolve(), settings, read_old=not options.again)
     reports: dict[str, Report] = {}
     try:
@@ -84,7 +86,7 @@ def grade_class(
         last = list(_last_work(jobs).values())
         paces = read_paces(last, options.workers, options.began) if options.history else []
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        clear_away(scratch)
     ordered = [reports[entry.name] for entry in entries]
     write_class_pages(ordered, workshops, folders, out, weights, paces)
     ids = {entry.name: entry.ids for entry in entries}
@@ -148,7 +150,7 @@ def _plan(
 
 def _take_in(entries: list[Entry], scratch: Path, workers: int) -> dict[str, list[Intake]]:
     """Bring every attempt into a plain folder, several at once: most of it is waiting."""
-    course = _known_workshops(())
+    course = known_workshops(())
     attempts = [(entry.name, attempt) for entry in entries for attempt in entry.attempts]
     taken: dict[str, list[Intake]] = defaultdict(list)
     with ending(ThreadPoolExecutor(workers)) as pool:
@@ -216,7 +218,7 @@ def _check_out(folder: Path | None, out: Path, entries: list[Entry]) -> None:
         raise CourseError(f"{out} is a file. Give --out a folder, or a name that is free.")
 
 
-def _known_workshops(wanted: tuple[str, ...]) -> list[Workshop]:
+def known_workshops(wanted: tuple[str, ...]) -> list[Workshop]:
     """Load the workshops asked for, or all of the course."""
     known = workshop_ids(COURSE)
     for name in wanted:
@@ -233,7 +235,7 @@ def _load_weights(path: Path | None) -> Weights:
 def _make_scratch(out: Path) -> Path:
     """Make the folder for copies, anew; it goes away when grading ends."""
     scratch = out / ".work"
-    shutil.rmtree(scratch, ignore_errors=True)
+    clear_away(scratch)
     try:
         scratch.mkdir(parents=True)
     except OSError as error:

@@ -5,7 +5,6 @@ are judged by the evidence that a pair can see, the same that grading uses.
 """
 
 import base64
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -17,6 +16,7 @@ from instructor.evidence.suites import run_in_one_child
 from instructor.judging import Job, judge_evidence
 from instructor.sandbox.places import work_below
 from instructor.sandbox.process import Limits, run_child
+from instructor.sandbox.quota import clear_away
 from instructor.submission import copy_git_data, take_snapshot
 from lab.workshop import Workshop
 
@@ -74,7 +74,7 @@ def read_history(job: Job, place: Path) -> History:
     request["reads"] = [str(git)]
     request["workspace"] = str(place / "empty")
     run = run_child(request, place / "scratch", LIMITS)
-    shutil.rmtree(git)
+    clear_away(git)
     commits = tuple(
         Commit(row["commit"], row["at"], row["files"]) for row in run.messages if "commit" in row
     )

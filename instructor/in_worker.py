@@ -8,7 +8,6 @@ is first called.
 import atexit
 import functools
 import platform
-import shutil
 import tempfile
 import threading
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from instructor import CourseError
 from instructor.sandbox.confine import leave_out_slow_formats
+from instructor.sandbox.quota import clear_away
 
 if TYPE_CHECKING:
     from instructor.judging import Job
@@ -125,7 +125,7 @@ def _judge_files(parcel: Parcel) -> "Report":
         snapshot = Snapshot(place / "snapshot", list(job.remarks))
         return guarded(job, functools.partial(judge_snapshot, job, snapshot, place))
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        clear_away(place)
 
 
 @functools.cache
@@ -134,7 +134,7 @@ def _folder() -> Path:
     from instructor.sandbox.places import work_below
 
     folder = Path(tempfile.mkdtemp(prefix="graded-")).resolve()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(clear_away, folder)
     work_below(folder)
     return folder
 

@@ -1,7 +1,6 @@
 """One submission in, one report out. Whatever is handed in, this returns a report."""
 
 import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
@@ -25,6 +24,7 @@ from instructor.report.model import (
 )
 from instructor.sandbox import tier
 from instructor.sandbox.places import work_below
+from instructor.sandbox.quota import clear_away
 from instructor.submission import take_snapshot
 from lab.suite import cut
 from lab.workshop import Evidence, Workshop
@@ -75,7 +75,7 @@ def judge_submission(job: Job) -> Report:
             job.kept.write(key, report)
         return report
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        clear_away(place)
 
 
 def snapshot_of(job: Job, place: Path) -> Snapshot:
@@ -94,10 +94,12 @@ def judge_snapshot(job: Job, snapshot: Snapshot, place: Path) -> Report:
 
 def failed_report(job: Job, reason: str) -> Report:
     """Report on a submission that could not be judged at all; that is never the student's fault."""
-    finding = Finding(
-        "error", cut(plain(reason)), "", "Tell your teacher: this is not your work's fault."
-    )
-    return _settled(job, finding)
+    return _settled(job, _our_fault(reason))
+
+
+def _our_fault(reason: str) -> Finding:
+    advice = "Tell your teacher: this is not your work's fault."
+    return Finding("error", cut(plain(reason)), "", advice)
 
 
 def _settled(job: Job, finding: Finding) -> Report:
@@ -184,10 +186,7 @@ def judge_one(evidence: Evidence, bench: Bench) -> Finding:
         details = tuple(bench.shown(line) for line in finding.details)
         return replace(finding, found=bench.shown(finding.found), details=details)
     except Exception as error:  # noqa: BLE001  one check must never stop a submission
-        reason = f"This check broke: {type(error).__name__}: {error}"
-        return Finding(
-            "error", cut(reason), "", "Tell your teacher: this is not your work's fault."
-        )
+        return _our_fault(f"This check broke: {type(error).__name__}: {error}")
 
 
 def _workshop_report(workshop: Workshop, found: dict[Evidence, Finding]) -> WorkshopReport:

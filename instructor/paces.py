@@ -1,6 +1,5 @@
 """The paces of a class, read from the submissions' commits: in parallel, no one stops another."""
 
-import shutil
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
@@ -10,6 +9,7 @@ from pathlib import Path
 from instructor.history import UNREADABLE, History, read_history
 from instructor.judging import Job
 from instructor.report.pace import Pace, pace_of
+from instructor.sandbox.quota import clear_away
 from instructor.sandbox.strays import end_strays
 from instructor.workers import open_pool
 
@@ -30,7 +30,7 @@ def history_in_worker(job: Job) -> History:
         return History(note=f"{UNREADABLE} ({type(error).__name__})")
     finally:
         end_strays(set())
-        shutil.rmtree(place, ignore_errors=True)
+        clear_away(place)
 
 
 def _histories(jobs: list[Job], workers: int) -> Iterator[tuple[str, History]]:

@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from instructor import COURSE, CourseError
 from instructor.benchmark.growth import Size, copy_of, grow
 from instructor.benchmark.ours import judge_in_pieces
 from instructor.benchmark.rivals import Grader, compare_rivals, python_with_rivals
 from instructor.benchmark.rounds import Compared, compare
 from instructor.benchmark.spent import Spent
 from instructor.classroom import build_class, build_reference, load_pairs
-from instructor.grade import Options
+from instructor.grade import Options, known_workshops
 from instructor.sandbox import tier
 from instructor.workers import open_pool
-from lab.workshop import Workshop, load_workshop, workshop_ids
+from lab.workshop import Workshop
 
 # How often the one notebook is graded by each grader.
 NOTEBOOKS = 5
@@ -68,7 +67,7 @@ class Results:
 
 def measure(plan: Plan, said: Said) -> Results:
     """Measure all of a plan; ``said`` is told how far it has come."""
-    workshop = _workshop(plan.workshop)
+    workshop = known_workshops((plan.workshop,) if plan.workshop else ())[0]
     found = Results(
         workshop.id, tier(), os.cpu_count() or 1, os.getloadavg()[0], plan.submissions, plan.rounds
     )
@@ -109,10 +108,3 @@ def sample(workshop: Workshop, place: Path, number: int) -> list[Path]:
         copy_of(folders[more % len(folders)], place / "sample" / f"more-{more}", workshop, more)
         folders.append(place / "sample" / f"more-{more}")
     return folders
-
-
-def _workshop(name: str) -> Workshop:
-    known = workshop_ids(COURSE)
-    if name and name not in known:
-        raise CourseError(f"There is no workshop {name!r}. Known: {', '.join(known)}.")
-    return load_workshop(COURSE, name or known[0])

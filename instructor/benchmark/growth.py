@@ -35,7 +35,7 @@ def grow(
     options: Options,
     said: Callable[[str], None],
 ) -> list[Size]:
-    """Grade a class of each size, built of these submissions; no two files are the same class."""
+    """Grade a class of each size, built of these submissions; no two submissions are alike."""
     found = []
     for size in sorted(sizes):
         class_ = place / f"class-{size}"

@@ -6,6 +6,7 @@ from pathlib import Path
 from instructor.answer_key import load_answer_key
 from instructor.benchmark.spent import CASES, NOTEBOOKS, RUNS, SUITES, Judged, Spent
 from instructor.evidence import Bench
+from instructor.evidence.cases import asked_cases
 from instructor.judging import judge_evidence
 from instructor.submission import take_snapshot
 from lab.workshop import Workshop
@@ -33,8 +34,12 @@ def _pieces(workshop: Workshop) -> dict[str, tuple[str, int]]:
         kind: {item.options.get("file") for item in workshop.evidence if item.kind == kind}
         for kind in ("notebook", "suite", "wrong_gates")
     }
-    subjects = {rule.id: rule.subject for rule in answers.rules.values()}
-    cases = [case for case in answers.cases if subjects[case.rule] != "data"]
+    asked = {
+        (answers.rules[item.options["rule"]].subject, item.options.get("file", ""))
+        for item in workshop.evidence
+        if item.kind == "cases"
+    }
+    cases = [c for key in asked if key[0] != "data" for c in asked_cases(workshop, answers, *key)]
     gates = 1 + len(answers.wrong_gates) + len(answers.rewrites)
     return {
         "notebook": (NOTEBOOKS, len(files["notebook"])),

@@ -2,9 +2,8 @@
 
 import multiprocessing
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,7 +40,8 @@ def compare(
 ) -> Compared:
     """Judge the same submissions both ways, round by round, with so many workers each."""
     found = Compared()
-    with open_pool(workers) as ours, _plain_pool(workers) as plain:
+    spawn = multiprocessing.get_context("spawn")
+    with open_pool(workers) as ours, ProcessPoolExecutor(workers, mp_context=spawn) as plain:
         _warm(folders[0], workshop, scratch, ours, plain, workers)
         for _ in range(rounds):
             found.ours.append(_time_ours(folders, workshop, scratch, ours, workers, found))
@@ -89,9 +89,3 @@ def _time_plain(
 def outcomes_of(report: Report) -> dict[str, str]:
     """Give the outcome of each evidence of a report, by its id."""
     return {item.id: item.outcome for item in report.all_evidence}
-
-
-@contextmanager
-def _plain_pool(workers: int) -> Iterator[Executor]:
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield pool

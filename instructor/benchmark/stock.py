@@ -1,8 +1,9 @@
 """The same work by plain means: nbclient, ``python -m pytest`` and a script, with no sandbox.
 
-What is plain is chosen to be quick: nbclient is imported once for all notebooks, a file of visible
-checks runs once for all its evidence, tests stop at the first failure, and all cases of a
-submission are decided in one process. Its answers are judged by the same code as ours.
+What is plain is chosen to be quick: nbclient is imported once for all notebooks, pytest loads no
+plugins of our environment, a file of visible checks runs once for all its evidence, tests stop at
+the first failure, and all cases of a submission are decided in one process. Its answers are judged
+by the same code as ours.
 """
 
 import json
@@ -26,13 +27,18 @@ from instructor.answer_key import Case, load_answer_key
 from instructor.benchmark.spent import CASES, NOTEBOOKS, RUNS, SUITES, Judged, Spent
 from instructor.evidence import Bench
 from instructor.evidence.bench import TestsRun, Unusable
-from instructor.evidence.cases import AGAIN
+from instructor.evidence.cases import AGAIN, asked_cases, gate_names
 from instructor.evidence.desk import Rows
 from instructor.judging import judge_evidence
 from instructor.submission import take_snapshot
 from lab.workshop import Workshop, load_workshop
 
 SCRIPT = Path(__file__).with_name("stock_cases.py")
+# As quick as it gets: compiled code is kept, and of pytest's plugins only those of a workspace run.
+PLAIN = {
+    **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+}
 OUTCOMES = {"failure": "failed", "error": "error", "skipped": "skipped"}
 
 
@@ -116,11 +122,8 @@ class Plain:
         asked = dict(self._asked())
         if not asked:
             return
-        gate = {
-            name: getattr(self._workshop.gate, name)
-            for name in ("module", "error", "load", "decide", "probe")
-        }
-        request = {"gate": gate, "again": AGAIN, "subjects": list(asked.values())}
+        gate, subjects = gate_names(self._workshop.gate), list(asked.values())
+        request = {"gate": gate, "again": AGAIN, "subjects": subjects}
         with self._copy() as workspace:
             number = sum(len(subject["rows"]) for subject in asked.values())
             with self.spent.on(CASES, number):
@@ -128,6 +131,7 @@ class Plain:
                     [sys.executable, str(SCRIPT)],
                     input=json.dumps(request),
                     cwd=workspace,
+                    env=PLAIN,
                     capture_output=True,
                     text=True,
                     check=True,
@@ -136,19 +140,10 @@ class Plain:
             self._bench.replays[key] = Rows(answers)
 
     def _asked(self) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
-        rules = self._answers.rules
+        rules, workshop = self._answers.rules, self._workshop
         for item in self._evidence("cases"):
             subject, file = rules[item.options["rule"]].subject, item.options.get("file", "")
-            same = {
-                other.options["rule"]
-                for other in self._evidence("cases")
-                if other.options.get("file", "") == file
-            }
-            rows = [
-                _row(case)
-                for case in self._answers.cases
-                if case.rule in same and rules[case.rule].subject == subject
-            ]
+            rows = [_row(c) for c in asked_cases(workshop, self._answers, subject, file)]
             try:
                 schema = self._bench.load(file) if subject == "schema" else None
             except Unusable:
@@ -177,7 +172,7 @@ def _execute(path: Path, workspace: Path) -> str:
     )
     try:
         # In a pair's own environment, lab is the workspace's.
-        client.execute(env={**os.environ, "PYTHONPATH": str(workspace)}, stderr=subprocess.DEVNULL)
+        client.execute(env={**PLAIN, "PYTHONPATH": str(workspace)}, stderr=subprocess.DEVNULL)
     except CellExecutionError:
         return "fail"
     return "pass"
@@ -189,7 +184,7 @@ def _pytest(workspace: Path, file: str, *more: str) -> tuple[int, dict[str, Any]
     result.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", "--tb=line", f"--junitxml={result}", *more]
     done = subprocess.run(  # noqa: S603  pytest on a copy
-        [*command, file], cwd=workspace, capture_output=True, check=False
+        [*command, file], cwd=workspace, capture_output=True, check=False, env=PLAIN
     )
     tests = [_test(case) for case in ET.parse(result).iter("testcase")]  # noqa: S314  pytest's own
     return done.returncode, {"complete": True, "tests": tests, "trouble": ""}

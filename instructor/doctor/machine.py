@@ -8,13 +8,13 @@ import tempfile
 import tomllib
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from importlib import metadata
 from pathlib import Path
 from platform import python_version
 
 from packaging.requirements import Requirement
 
 from instructor import COURSE
+from instructor.doctor.probe import packages
 from instructor.doctor.rows import (
     OK,
     PROBLEM,
@@ -44,7 +44,8 @@ def check_machine(folder: Path, now: datetime) -> Iterator[Row]:
     """Check a teacher's machine row by row; reports are to go below ``folder``."""
     project = tomllib.loads((COURSE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     yield python_row(python_version(), project["requires-python"], this_python())
-    yield from package_rows(project["dependencies"], _versions(project["dependencies"]), INSTALL)
+    names = [Requirement(text).name for text in project["dependencies"]]
+    yield from package_rows(project["dependencies"], packages(names)["versions"], INSTALL)
     yield course_row(COURSE)
     yield lab_row(sys.executable, folder)
     yield browser_row()
@@ -55,16 +56,6 @@ def check_machine(folder: Path, now: datetime) -> Iterator[Row]:
     yield clock_row(now, newest_file(COURSE))
     yield Row("git", OK, "not needed: the kit reads repositories by itself")
     yield dask_row()
-
-
-def _versions(wanted: list[str]) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
-    for name in (Requirement(text).name for text in wanted):
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = None
-    return found
 
 
 def course_row(course: Path) -> Row:

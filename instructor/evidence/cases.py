@@ -9,14 +9,14 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
-from instructor.answer_key import Case, Rule, decide_case, reference
+from instructor.answer_key import AnswerKey, Case, Rule, decide_case, reference
 from instructor.evidence.bench import Bench, Finding, Unusable
 from instructor.evidence.desk import Rows
 from instructor.sandbox.process import Message
 from lab.replay import decide
 from lab.strict_json import same_json
 from lab.suite import cut
-from lab.workshop import Evidence, Gate
+from lab.workshop import Evidence, Gate, Workshop
 
 # Marks the ids of a case that is decided a second and a third time.
 AGAIN = (" again", " and again")
@@ -38,32 +38,38 @@ def judge(evidence: Evidence, bench: Bench) -> Finding:
 
 def _replay(rule: Rule, evidence: Evidence, bench: Bench) -> Rows:
     """Replay the cases of every rule that the workshop asks of one subject and file, once."""
-    rules, file = bench.answers.rules, evidence.options.get("file", "")
+    file = evidence.options.get("file", "")
     if (rule.subject, file) not in bench.replays:
-        asked = {
-            other.options["rule"]
-            for other in bench.workshop.evidence
-            if other.kind == "cases" and other.options.get("file", "") == file
-        }
-        cases = [
-            case
-            for case in bench.answers.cases
-            if case.rule in asked and rules[case.rule].subject == rule.subject
-        ]
+        cases = asked_cases(bench.workshop, bench.answers, rule.subject, file)
         replay = {"gate": _replay_gate, "schema": _replay_schema, "data": _replay_data}
         bench.replays[rule.subject, file] = replay[rule.subject](cases, evidence, bench)
     return bench.replays[rule.subject, file]
+
+
+def asked_cases(workshop: Workshop, answers: AnswerKey, subject: str, file: str) -> list[Case]:
+    """List the cases that a workshop asks of one subject and file."""
+    asked = {
+        item.options["rule"]
+        for item in workshop.evidence
+        if item.kind == "cases" and item.options.get("file", "") == file
+    }
+    rules = answers.rules
+    return [c for c in answers.cases if c.rule in asked and rules[c.rule].subject == subject]
+
+
+def gate_names(gate: Gate) -> Message:
+    """Give what a process has to know of a gate to ask it."""
+    return {name: getattr(gate, name) for name in ("module", "error", "load", "decide", "probe")}
 
 
 def _replay_gate(cases: list[Case], _: Evidence, bench: Bench) -> Rows:
     gate = bench.workshop.gate
     if not (bench.snapshot / gate.file).is_file():
         raise Unusable(f"{gate.file} is missing.")
-    names = {name: getattr(gate, name) for name in ("module", "error", "load", "decide", "probe")}
     rows = [_gate_input(case) for case in cases]
     # Once more in another process, there and back: a right gate has no memory of what it was asked,
     # and no order puts every case after those that it could remember.
-    job = {"kind": "gate", "gate": names}
+    job = {"kind": "gate", "gate": gate_names(gate)}
     first = _run_cases(job, rows, bench)
     if first.trouble:
         return first

@@ -1,7 +1,7 @@
 """Hand the rows of a job to a child, one at a time, and gather what it says about each.
 
-The child asks for a row when it is ready for it, so a student's code never finds another input
-beside its own, nor how many there are, nor what we call them.
+The child asks for a row when it is ready for it, so a student's code never finds an input
+that is still to come, nor how many there are, nor what we call them.
 """
 
 from collections.abc import Callable

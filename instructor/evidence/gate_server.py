@@ -149,7 +149,9 @@ def _reply(call: Callable[[], Any], refusal: type[Exception]) -> Message:
 
 
 def _is_call(message: Message) -> bool:
-    kinds = {"call": str, "object": int, "arguments": list, "named": dict, "files": dict}
+    kinds = {
+        "call": str, "test": str, "object": int, "arguments": list, "named": dict, "files": dict,
+    }  # fmt: skip
     return all(isinstance(message.get(name), kind) for name, kind in kinds.items())
 
 

@@ -1,5 +1,6 @@
 """The calls that a run of tests made on a gate, kept: what another gate would have answered."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,16 +80,10 @@ def _is_same(message: Message, kept: Call) -> bool:
 
 def _shape(message: Message) -> Any:
     """Give a call without its row's number and without the folders of its files."""
-    files = {Path(name).name: data for name, data in message["files"].items()}
     kept = {name: message[name] for name in ("call", "object", "test", "arguments", "named")}
-    return {**_without_folders(kept), "files": files}
+    files = {Path(name).name: data for name, data in message["files"].items()}
+    return {**json.loads(json.dumps(kept), object_hook=_without_folder), "files": files}
 
 
-def _without_folders(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_without_folders(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if value.keys() == {"$path"}:
-        return {"$path": Path(str(value["$path"])).name}
-    return {key: _without_folders(item) for key, item in value.items()}
+def _without_folder(value: dict[str, Any]) -> dict[str, Any]:
+    return {"$path": Path(str(value["$path"])).name} if value.keys() == {"$path"} else value

@@ -5,12 +5,11 @@ import contextlib
 import functools
 import json
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from instructor.sandbox import Limits
 from instructor.sandbox.places import places, shown_to, work_below
 from instructor.sandbox.process import MIB, clean_environment
 from instructor.sandbox.prompt_client import PromptClient
-from instructor.sandbox.quota import Quota, watched
+from instructor.sandbox.quota import Quota, clear_away, watched
 from instructor.sandbox.strays import end_strays, names_beside, running_below
 from lab.suite import cut
 
@@ -124,12 +123,10 @@ def _execute(notebook: Any, file: str, bench: Bench, trace: Trace) -> str:
     short = len(str(bench.scratch)) < LONGEST_PLACE_FOR_SOCKETS
     with (
         bench.copy() as (workspace, scratch),
-        tempfile.TemporaryDirectory(
-            prefix="k", dir=bench.scratch if short else _short()
-        ) as sockets,
+        _folder_below(bench.scratch if short else _short()) as sockets,
     ):
-        quota = Quota([workspace, scratch, Path(sockets)], lambda: trace.kernel)
-        manager = _manager(workspace, scratch, Path(sockets), bench)
+        quota = Quota([workspace, scratch, sockets], lambda: trace.kernel)
+        manager = _manager(workspace, scratch, sockets, bench)
         client = LimitedClient(
             notebook,
             km=manager,
@@ -164,11 +161,21 @@ def _execute(notebook: Any, file: str, bench: Bench, trace: Trace) -> str:
     return bench.shown(_hidden_errors(notebook))
 
 
+@contextlib.contextmanager
+def _folder_below(place: Path) -> Iterator[Path]:
+    """Give a folder for sockets, in which a kernel may leave whatever it likes."""
+    folder = Path(tempfile.mkdtemp(prefix="k", dir=place))
+    try:
+        yield folder
+    finally:
+        clear_away(folder)
+
+
 @functools.cache
 def _short() -> Path:
     """Make a folder with a short path, for the sockets of all kernels of this process."""
     folder = Path(tempfile.mkdtemp(prefix="k"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(clear_away, folder)
     work_below(folder)
     return folder
 

@@ -212,7 +212,7 @@ def fork(
     listen: bool = True,
     shown: Shown = None,
 ) -> Fork:
-    """Fork a child from the server of a kind: ``jobs`` or ``kernels``.
+    """Fork a child from the server of a kind: ``jobs``, ``kernels``, ``parts`` or ``attacks``.
 
     It runs in a box where ``shown`` lists the folders to be in it. ``connection`` is a descriptor
     that the child gets; its output comes through ``stdout`` where ``listen`` is set, and goes

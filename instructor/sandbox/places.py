@@ -41,12 +41,12 @@ def places(writable: Iterable[Path], readable: Iterable[Path] = ()) -> Places | 
     tier = tier_in_force()
     if tier == C:
         return None
-    boxed = tier == A and _kernel() >= _COUNTED_BY_NAMESPACE
+    counted = tier == A and _kernel() >= _COUNTED_BY_NAMESPACE
     return {
         "landlock": landlock_version() > 0,
         "readable": [*_SYSTEM, *_DEVICES, *map(str, readable)],
         "writable": ["/dev/null", *map(str, writable)],
-        "limits": {"NPROC": MOST_PROCESSES} if boxed else {},
+        "limits": {"NPROC": MOST_PROCESSES} if counted else {},
     }
 
 

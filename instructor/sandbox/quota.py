@@ -76,11 +76,14 @@ def watched(quota: Quota, end: Callable[[str], object]) -> Iterator[None]:
 
 
 def clear_away(folder: Path) -> None:
-    """Delete a folder that a student's code has written into, however deep it goes."""
-    try:
+    """Delete a folder that a student's code has written into, however deep or closed it is."""
+    with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
-    except RecursionError:
-        subprocess.run(["rm", "-rf", "--", str(folder)], check=False)  # noqa: S603, S607
+    if folder.exists():
+        for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
+            subprocess.run(  # noqa: S603  the system's own programs, on a folder of ours
+                [*command, "--", str(folder)], check=False, stderr=subprocess.DEVNULL
+            )
 
 
 def _sizes(folder: str, depth: int) -> Iterator[int]:

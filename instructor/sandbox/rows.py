@@ -1,7 +1,7 @@
 """Rows of a job: how a child asks for them, and how forks of it serve them. Standard library only.
 
-The process that forks runs not one line of a student's code, so whatever a student's code does
-to its own process, the next row finds a fresh one.
+The process that forks runs not one line of a student's code. With ``serve_each`` every row finds a
+fresh process; with ``serve_together`` a row finds one after a row that has ended it.
 """
 
 import contextlib

@@ -20,7 +20,6 @@ _NE, _EQ, _MASKED_EQ = 1, 4, 7
 _PR_SET_SECCOMP, _FILTER, _NO_NEW_PRIVS = 22, 2, 38
 _CLONE_THREAD = 0x10000
 _UNIX, _STREAM, _TYPE = 1, 1, 0xF
-_LENGTH = "=HBBI"
 # Stands in a filter for the process that will load it; no process has this id.
 _MYSELF = 0x7A5A7A5A
 

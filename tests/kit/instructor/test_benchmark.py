@@ -40,7 +40,7 @@ def results() -> Results:
         2: Compared([5.0], [0.004], judged, other),
     }
     sizes = [Size(10, 20.0, 80.4, 120.0), Size(1000, 1500.0, 90.0, 121.0)]
-    return Results("w", "limits", 2, 0.5, 1, 3, pieces, plain, whole, sizes)
+    return Results("w", "C", 2, 0.5, 1, 3, pieces, plain, whole, sizes)
 
 
 def printed(found: Results) -> str:

@@ -111,10 +111,11 @@ def test_a_machine_without_a_browser_gets_a_warning(monkeypatch: pytest.MonkeyPa
 def test_each_attack_that_was_held_off_has_a_row(
     tier: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results = [AttackResult("read a file", contained=True, said="PermissionError")]
-    sandbox, attack = sandbox_rows(tier, results, monkeypatch)
+    names = ("read a file", "write a file")
+    results = [AttackResult(name, contained=True, said="PermissionError") for name in names]
+    sandbox, attack, _ = sandbox_rows(tier, results, monkeypatch)
 
-    check(sandbox, "ok", f"tier {tier}: 1 attacks were tried, none came through.")
+    check(sandbox, "ok", f"tier {tier}: 2 attacks were tried, none came through.")
     assert says in sandbox.found
     check(attack, "ok", "read a file: held off")
 
