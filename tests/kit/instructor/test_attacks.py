@@ -6,6 +6,7 @@ through one fork server, each followed by an honest gate, so what one leaves beh
 
 import json
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree, ignore_patterns
@@ -18,7 +19,7 @@ from instructor.sandbox.forks import server_pids
 from instructor.sandbox.process import MIB, ChildRun
 from instructor.sandbox.strays import adopt_orphans, running_below
 from lab.workshop import Workshop
-from tests.kit.command import COURSE, instructor
+from tests.kit.command import COURSE, instructor, python
 from tests.kit.instructor.benches import GATE, TESTS, prepend, write
 from tests.kit.instructor.hidden import secrets, shown_in
 from tests.kit.instructor.test_hostile import strays
@@ -208,6 +209,47 @@ def test_a_folder_that_goes_deeper_than_python_recurses_is_cleared_away(
     quota.clear_away(tmp_path / "copy")
 
     assert list(tmp_path.iterdir()) == []
+
+
+AS_NOBODY = """
+import os, pathlib, sys
+from instructor.sandbox.quota import clear_away
+place = pathlib.Path(sys.argv[1])
+os.geteuid() or os.setuid(65534)
+(place / "copy" / "d").mkdir(parents=True)
+(place / "copy" / "d" / "file").touch()
+os.chmod(place / "copy" / "d", 0o300)
+clear_away(place / "copy")
+print(os.listdir(place))
+"""
+
+
+def test_a_folder_that_its_owner_may_not_list_is_cleared_away() -> None:
+    """Root lists every folder, so root becomes nobody for this."""
+    with tempfile.TemporaryDirectory() as place:
+        if not os.geteuid():
+            os.chown(place, 65534, 65534)
+
+        done = python("-c", AS_NOBODY, place, cwd=COURSE)
+
+    assert (done.code, done.out.strip()) == (0, "[]"), done.err
+
+
+def test_what_a_killed_grader_left_in_its_scratch_does_not_stop_the_next(
+    tmp_path: Path, workspace: Path
+) -> None:
+    left = tmp_path / "out" / ".work" / "copy"
+    left.mkdir(parents=True)
+    nested = "import os\nfor _ in range(2000):\n    os.mkdir('d'); os.chdir('d')"
+    assert python("-c", nested, cwd=left).code == 0
+
+    done = instructor(
+        "grade", workspace, "--out", tmp_path / "out", "--workshop", "plan_record",
+        "--require-tier", "C", FAILING_CLOSED_TIER="C",
+    )  # fmt: skip
+
+    assert (done.code, done.err) == (0, "")
+    assert not left.exists()
 
 
 def problems_with(attack: Attack, tmp_path: Path, name: str) -> Iterator[str]:

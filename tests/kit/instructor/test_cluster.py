@@ -148,18 +148,23 @@ def test_what_travels_is_judged_as_what_lies_here(
     assert list(job.scratch.iterdir()) == []
 
 
-def test_a_report_that_was_held_in_another_way_is_not_kept(
-    job: Job, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("wanted", "held", "is_kept"),
+    [("A", "B", False), ("B", "C", False), ("B", "B", True), ("B", "A", True), ("", "C", True)],
+)
+def test_a_report_is_kept_where_the_code_was_held_as_was_asked(
+    wanted: str, held: str, is_kept: bool, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Whatever tier this machine has: the workers are others."""
     monkeypatch.setattr(in_worker, "_workshop", lambda _: job.workshops[0])
-    post = cluster._Post(made_with(), "")
+    post = cluster._Post(made_with(), wanted)
     parcel = post.packed(job)
     assert isinstance(parcel, dict)
-    report = report_from_json(judge_in_worker(parcel)["report"])
+    report = report_from_json(judge_in_worker({**parcel, "tier": ""})["report"])
 
-    post.keep(job, replace(report, sandbox="another"))
+    post.keep(job, replace(report, sandbox=held))
 
-    assert isinstance(post.packed(job), dict)
+    assert isinstance(post.packed(job), dict) == (not is_kept)
 
 
 def test_a_submission_that_cannot_be_packed_is_an_error_of_its_own(job: Job) -> None:

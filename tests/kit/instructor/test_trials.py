@@ -37,6 +37,7 @@ from tests.kit.instructor.benches import (
     append,
     changed,
     few_answers,
+    findings,
     judged,
     prepend,
     put_on_bench,
@@ -439,6 +440,33 @@ def test_a_suite_that_decides_nothing_is_no_catch(
     suite, trouble, catches = DECIDES_NOTHING[name]
 
     check_suite(trouble, catches, suite_bench(suite, reference, tmp_path, workshop))
+
+
+# Lines to the grader that no stand-in sends, and an argument that is deeper than Python recurses.
+ODD_CALLS = {
+    "without_a_test": (
+        "import json, os, stat\ndef test_a():\n    line = json.dumps({'call': 'gate_plan', "
+        "'object': 0, 'row': '0', 'arguments': [], 'named': {}, 'files': {}}).encode() + b'\\n'\n"
+        "    for fd in range(3, 20):\n        try:\n"
+        "            if stat.S_ISSOCK(os.fstat(fd).st_mode):\n"
+        "                os.write(fd, line)\n                os.read(fd, 65536)\n"
+        "        except OSError:\n            pass\n"
+    ),
+    "deep_argument": (
+        ASKS + "def test_a():\n    plan = []\n    for _ in range(600):\n        plan = [plan]\n"
+        "    try:\n        gate_plan(plan)\n    except Exception as error:\n"
+        "        assert type(error).__name__ == 'PlanRejected'\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ODD_CALLS)
+def test_no_call_of_a_pair_s_tests_is_taken_for_a_fault_of_ours(
+    name: str, reference: Path, tmp_path: Path, workshop: Workshop
+) -> None:
+    said = findings(suite_bench(ODD_CALLS[name], reference, tmp_path, workshop), "wrong_gates")
+
+    assert {finding.outcome for finding in said.values()} <= {"pass", "fail", "blocked"}
 
 
 REFUSES = "\n\ndef gate_plan(plan, *_, **named):\n    raise PlanRejected('no')\n"
