@@ -249,6 +249,14 @@ def test_a_red_check_says_what_it_found_and_the_cells_after_a_stop_were_not_reac
         (code("import os\nos._exit(0)"), "ends Python itself"),
         (code("while True: print('x' * 10_000)"), "more than 1 MiB of output"),
         (code("input()"), "raises StdinNotImplementedError"),
+        (
+            code("n = 0\nwhile True:\n    open(str(n), 'w').close()\n    n += 1"),
+            "made more than 8000",
+        ),
+        (
+            code("n = 0\nwhile True:\n    n += 1\n    open(str(n), 'wb').write(b'x' * (8 << 20))"),
+            "wrote more than 128 MiB",
+        ),
     ],
 )
 def test_a_cell_that_fails_is_never_believed_to_have_run(
