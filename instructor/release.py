@@ -28,7 +28,7 @@ COMMON = (
     "lab/progress.py", "lab/quick_start.py", "lab/replay.py", "lab/report.py",
     "lab/report_command.py", "lab/report_style.py", "lab/slips.py", "lab/solutions.py",
     "lab/strict_json.py", "lab/study.py", "lab/suite.py", "lab/tries.py", "lab/watch.py",
-    "lab/workshop.py", "LICENSE",
+    "lab/whole_file.py", "lab/workshop.py", "LICENSE",
 )  # fmt: skip
 # A line of a solution shorter than this says nothing by itself, so it is no leak.
 TELLING_CHARACTERS = 40

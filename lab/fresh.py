@@ -16,7 +16,8 @@ _KEPT = frozenset(
             "__main__", "cards", "checks", "clock", "coach", "commands", "fresh", "guidance",
             "hints", "hole_probes", "holes", "holes_command", "originals", "parts", "progress",
             "quick_start", "replay", "report", "report_command", "report_style", "slips",
-            "solutions", "strict_json", "study", "suite", "tries", "watch", "workshop",
+            "solutions", "strict_json", "study", "suite", "tries", "watch", "whole_file",
+            "workshop",
         )
     }
 )  # fmt: skip

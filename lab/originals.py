@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lab.parts import NoSuchPart, part_of, place_of, with_part
 from lab.progress import FOLDER
+from lab.whole_file import write_whole
 from lab.workshop import WorkshopError
 
 ORIGINALS = f"{FOLDER}/originals"
@@ -67,20 +68,13 @@ def _give(root: Path, place: str) -> str:
             part = part_of(_text(original), wanted.part)
             text = with_part(_text(target), wanted.part, part)
         except (NoSuchPart, UnicodeDecodeError) as error:
-            _write(target, original.read_bytes())
+            write_whole(target, original.read_bytes())
             return f"{wanted.file}, all of it: {error}"
-        _write(target, text.encode())
+        write_whole(target, text.encode())
         return f"{wanted.part} in {wanted.file}"
-    _write(target, original.read_bytes())
+    write_whole(target, original.read_bytes())
     return wanted.file
 
 
 def _text(path: Path) -> str:
     return path.read_bytes().decode("utf-8-sig")
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.tmp")
-    temporary.write_bytes(data)
-    temporary.replace(path)

@@ -5,12 +5,14 @@ file costs nothing but the memory.
 """
 
 import json
-import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from lab.whole_file import write_whole
 
 FOLDER = ".lab"
 NAME = f"{FOLDER}/progress.json"
@@ -102,14 +104,11 @@ def keep_progress(root: Path, progress: Progress) -> None:
     path = root / NAME
     blocks = {name: asdict(notes) for name, notes in progress.blocks.items()}
     text = json.dumps({"version": 1, "blocks": blocks, "hints": dict(progress.hints)}, indent=2)
-    temporary = path.with_name(f"progress.{os.getpid()}.tmp")
     if not path.parent.is_dir():  # the course itself, or a workspace of an earlier release
         return
-    try:
-        temporary.write_text(text + "\n", encoding="utf-8", newline="\n")
-        temporary.replace(path)
-    except OSError:  # a folder that is read only: the check itself still says all there is
-        temporary.unlink(missing_ok=True)
+    # A folder that is read only is no failure: the check itself still says all there is.
+    with suppress(OSError):
+        write_whole(path, f"{text}\n".encode())
 
 
 def _progress(data: Any) -> Progress:

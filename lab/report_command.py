@@ -7,6 +7,7 @@ from typing import Any
 
 from lab import coach
 from lab.report import certificate, changed_since
+from lab.whole_file import write_whole
 from lab.workshop import Workshop, WorkshopError, load_workshop, workshop_ids
 
 LONGEST_PAGE = 5_000_000
@@ -60,13 +61,9 @@ def _verify(file: Path) -> int:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write under a temporary name, then rename: a page is there whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
     try:
-        part.write_text(text, encoding="utf-8", newline="\n")
-        part.replace(path)
+        write_whole(path, text.encode())
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise WorkshopError(
             f"{path} cannot be written: {error.strerror}. Give a free name with --out."
         ) from error

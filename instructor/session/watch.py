@@ -15,7 +15,7 @@ STEP_MILLISECONDS = 50
 # A folder that went away while it was about to be watched; the next look over says what is there.
 AGAIN_SECONDS = 1.0
 # What editors and tools write beside the file that is saved.
-_BESIDE = ("~", ".swp", ".swx", ".tmp", ".pyc", ".partial")
+_BESIDE = ("~", ".swp", ".swx", ".tmp", ".pyc", ".part", ".partial")
 
 
 class Watch:

@@ -11,8 +11,9 @@ from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from instructor import CourseError
-from instructor.release import find_leaks, read_pairs, release, workspace_files
+from instructor.release import COMMON, find_leaks, read_pairs, release, workspace_files
 from instructor.solutions import BEGIN, END, strip_solutions
+from lab.fresh import _KEPT
 from lab.workshop import Workshop
 from tests.kit.command import COURSE, instructor
 from tests.kit.conftest import NOW
@@ -53,6 +54,16 @@ def test_the_commit_has_every_file_also_where_the_folder_is_given_relative(
 
 def test_a_workspace_holds_the_allow_list_and_no_more(released: Path, workshop: Workshop) -> None:
     assert files(released) == {file for file, _ in workspace_files([workshop])}
+
+
+def test_every_module_that_all_workspaces_share_stays_loaded_while_a_pair_edits() -> None:
+    """Else two of it would be there at once, the coach's and the one that was read again."""
+    files = [Path(file) for file in COMMON if file.startswith("lab/") and file.endswith(".py")]
+    shared = {f"lab.{file.stem}" for file in files if file.name != "__init__.py"}
+
+    assert len(shared) > 20
+    # The suites import this one, and it looks at a pair's files.
+    assert shared - {"lab.outcomes"} <= _KEPT
 
 
 def test_a_workspace_holds_no_solution_and_no_marker(released: Path, workshop: Workshop) -> None:

@@ -104,7 +104,7 @@ def test_a_block_without_checks_is_not_said_to_be_reached(
     ("arguments", "said"),
     [
         (["no_such"], "there is no workshop 'no_such' here. Found: "),
-        (["plan_gate", "--out", "{folder}/no/report.html"], "cannot be written"),
+        (["plan_gate", "--out", "{folder}/other.html/report.html"], "cannot be written"),
         (["--verify", "{folder}/no.html"], "cannot be read"),
         (["--verify", "{folder}"], "cannot be read"),
         (["--verify", "{folder}/other.html"], "holds no digest"),
