@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lab.strict_json import MAX_BYTES, NotStrictJson, parse_json, structure_problem
+from lab.suite import cut
 
 INSTALL = "uv sync --extra model, or pip install -e '.[model]'"
 ASK_AGAIN = "ask again, or another model"
@@ -183,7 +184,7 @@ def _in_words(endpoint: Endpoint, body: bytearray) -> Iterator[None]:
 
 def _reason(error: Exception, key: str) -> str:
     reason = " ".join(str(error.__cause__ or error).split())
-    return (reason.replace(key, "…") if key else reason)[:300]
+    return cut(reason.replace(key, "…") if key else reason, 300)
 
 
 def _refusal(status: int, headers: Mapping[str, str]) -> ModelError:

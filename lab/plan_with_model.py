@@ -18,13 +18,16 @@ from lab.cards import Note
 from lab.model import Endpoint, Message, ModelError, ask, message_of
 from lab.replay import Decision, load_and_decide
 from lab.strict_json import MAX_BYTES, NotStrictJson, load_json
-from lab.suite import cut
+from lab.suite import cut, uncut
+from lab.whole_file import write_whole
 from lab.workshop import WorkshopError, load_workshop
 
 WORKSHOP, OUTPUT, PROMPT = "plan_gate", "model_plan.json", "model_prompt.md"
 NOTES, PLAIN, RECORDED = "lab_notes.json", "valid_plan.json", "model_outputs"
 UNTOUCHED = (b"", b"{}")
 LONGEST_PROMPT = 20_000
+# A part of a refusal that is shorter than this could stand in any other.
+SHORTEST_NOTE = 20
 
 
 class NotNow(Exception):  # noqa: N818  said of a call
@@ -33,20 +36,43 @@ class NotNow(Exception):  # noqa: N818  said of a call
 
 def generate(*, again: bool = False, environment: Mapping[str, str] = os.environ) -> Note:
     """Get one output and save it; ``again`` asks once more, when the last one is noted."""
+    return _generate(again, environment)[1]
+
+
+def _generate(again: bool, environment: Mapping[str, str]) -> tuple[bool, Note]:
+    """Tell whether an output was saved, and what there is to say."""
     folder = coach.ROOT / "fixtures" / WORKSHOP
     try:
-        _check_gate(folder)
-        _check_last_output(folder, again)
-        endpoint = Endpoint.from_environment(environment)
-        if endpoint is None:
-            return _take_recorded(folder)
-        return _ask(folder, endpoint)
+        return _saved_or_kept(folder, again, environment)
+    except OSError as error:
+        return False, Note(
+            f"Nothing was saved as {OUTPUT}. Found: {_below(error.filename, folder)} cannot be "
+            f"read or written: {error.strerror}. Expected: a file or a folder of yours, as it was "
+            "given. Next: move away what stands there, then ask again."
+        )
+
+
+def _saved_or_kept(folder: Path, again: bool, environment: Mapping[str, str]) -> tuple[bool, Note]:
+    """Save an output, or keep what came in its place."""
+    try:
+        return True, _one_output(folder, again, environment)
     except (NotNow, ModelError, WorkshopError) as error:
         partial = getattr(error, "partial", b"")
         kept = _keep_aside(folder, partial) if partial else ""
-        return Note(f"Nothing was saved as {OUTPUT}. {_sentence(str(error))}{kept}")
-    except OSError as error:
-        return Note(f"A file cannot be read or written: {error.strerror}: {error.filename}.")
+        return False, Note(f"Nothing was saved as {OUTPUT}. {_sentence(str(error))}{kept}")
+
+
+def _one_output(folder: Path, again: bool, environment: Mapping[str, str]) -> Note:
+    _check_gate(folder)
+    _check_last_output(folder, again)
+    endpoint = Endpoint.from_environment(environment)
+    return _take_recorded(folder) if endpoint is None else _ask(folder, endpoint)
+
+
+def _below(file: str | None, folder: Path) -> str:
+    """Name a file as a pair knows it."""
+    path = Path(file or folder)
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
 
 
 def _check_gate(folder: Path) -> None:
@@ -79,14 +105,15 @@ def _check_last_output(folder: Path, again: bool) -> None:
 
 
 def _is_noted(folder: Path, text: str) -> bool:
-    """Tell whether the notes hold a refusal, or a part of it."""
+    """Tell whether the notes hold a refusal, or as much of it as was shown."""
     try:
         notes: Any = load_json(folder / NOTES)
     except NotStrictJson as error:
         raise NotNow(f"Found: {error}. Expected: your notes. Next: mend the file") from error
     said = notes.get(OUTPUT) if isinstance(notes, dict) else None
-    said = said.strip() if isinstance(said, str) else ""
-    return bool(said) and (said in text or text in said)
+    said = uncut(said.strip()) if isinstance(said, str) else ""
+    enough = len(said) >= max(1, min(len(text), SHORTEST_NOTE))
+    return enough and (said in text or text in said)
 
 
 def _decide(path: Path) -> Decision:
@@ -157,9 +184,7 @@ def _save(folder: Path, output: bytes, source: str, is_cut: bool) -> Note:
     path = folder / OUTPUT
     before = path.read_bytes() if path.is_file() else b""
     kept = _keep_aside(folder, before) if before.strip() not in UNTOUCHED else ""
-    part = path.with_name(f".{OUTPUT}.part")
-    part.write_bytes(output)
-    part.replace(path)
+    write_whole(path, output)
     limit = " Its own length limit cut it off." if is_cut else ""
     return Note(
         f"{source} {len(output):,} bytes, saved as {OUTPUT}, byte for byte.{limit}{kept} Predict "
@@ -186,9 +211,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Ask a model for a plan, or take a recorded one, and save it as model_plan.json."""
     parser = argparse.ArgumentParser(prog="python -m lab.plan_with_model", description=main.__doc__)
     parser.add_argument("--again", action="store_true", help="ask once more, with a new prompt")
-    said = str(generate(again=parser.parse_args(arguments).again))
-    print(said)
-    return 0 if "byte for byte" in said else 1
+    saved, note = _generate(parser.parse_args(arguments).again, os.environ)
+    print(note)
+    return 0 if saved else 1
 
 
 if __name__ == "__main__":

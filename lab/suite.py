@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 MESSAGE_CHARACTERS = 600
+# How a shortened text goes on, before the number of characters that are gone.
+CUT = "… ("
 NO_KEYBOARD = "there is no keyboard here"
 # Plugins that nobody needs here; leaving them out saves start-up time on every check.
 UNUSED_PLUGINS = (
@@ -227,7 +229,13 @@ def describe(excinfo: pytest.ExceptionInfo[BaseException], root: Path) -> str:
 
 def cut(text: str, limit: int = MESSAGE_CHARACTERS) -> str:
     """Shorten a text to ``limit`` characters, keeping its beginning and saying what is gone."""
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} more characters)"
+    gone = len(text) - limit
+    return text if gone <= 0 else f"{text[:limit]}{CUT}{gone} more characters)"
+
+
+def uncut(text: str) -> str:
+    """Give what ``cut`` left of a text, without what it says is gone."""
+    return text.partition(CUT)[0]
 
 
 def _test_name(item: pytest.Item) -> str:

@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 
-from lab import coach, model
+from lab import coach, model, plan_with_model
+from lab.cards import Note
 from lab.model import Endpoint, ModelError, ask, message_of
 from lab.plan_with_model import generate, main
+from lab.replay import Decision
 from lab.strict_json import MAX_BYTES
 from tests.kit.command import COURSE, in_workspace
 from tests.kit.lab.model_server import Model, Serve, reply, sends
@@ -26,6 +28,7 @@ KEY = "sk-very-secret-1"
 MESSAGES = [{"role": "user", "content": "A plan, please."}]
 PLAN = (COURSE / "fixtures" / "plan_gate" / "valid_plan.json").read_text(encoding="utf-8")
 INVENTED = PLAN.replace('"source": "user"', '"source": "assistant"')
+ACCEPTED = Decision("accept", "")
 REFUSAL = "['facts', 0, 'source']: 'assistant' is not one of ['user', 'system', 'retrieved']"
 
 
@@ -115,6 +118,18 @@ def test_what_came_of_a_bad_answer_is_kept(folder: Path, serve: Serve, name: str
     assert len(kept) <= MAX_BYTES
 
 
+def test_where_it_cannot_be_kept_that_is_a_sentence_too(folder: Path, serve: Serve) -> None:
+    shutil.rmtree(folder / "model_outputs")
+    (folder / "model_outputs").write_bytes(b"a file")
+
+    shown = said(serve(BAD["no JSON"][0]))
+
+    assert shown.startswith("Nothing was saved as model_plan.json. Found: model_outputs cannot be")
+    assert has_three_parts(shown)
+    assert str(folder) not in shown
+    assert (folder / "model_outputs").read_bytes() == b"a file"
+
+
 def test_how_long_to_wait_is_said_where_the_server_says_it(folder: Path, serve: Serve) -> None:
     assert "Next: wait 7 seconds, then ask again." in said(serve(BAD["too many requests"][0]))
     odd = sends(b"{}", 429, **{"Retry-After": "<script>"})
@@ -133,12 +148,12 @@ def test_a_redirect_is_not_followed_with_the_key(folder: Path, serve: Serve) -> 
     assert (folder / "model_plan.json").read_text().strip() == "{}"
 
 
-def test_a_failed_call_is_not_made_again_by_itself(folder: Path, serve: Serve) -> None:
+@pytest.mark.usefixtures("folder")
+def test_a_failed_call_is_not_made_again_by_itself(serve: Serve) -> None:
     server = serve(sends(b"{}", 500))
 
     said(server)
 
-    assert folder.is_dir()
     assert len(server.requests) == 1
 
 
@@ -167,7 +182,8 @@ def test_a_server_that_drips_for_ever_runs_into_the_limit(serve: Serve) -> None:
     assert caught.value.partial.startswith(b" ")
 
 
-def test_a_server_that_is_not_there_is_a_sentence(folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_a_server_that_is_not_there_is_a_sentence() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         base = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
@@ -176,9 +192,9 @@ def test_a_server_that_is_not_there_is_a_sentence(folder: Path) -> None:
     assert "cannot be reached" in shown
     assert has_three_parts(shown)
     assert KEY not in shown
-    assert folder.is_dir()
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("environment", "text"),
     [
@@ -188,18 +204,18 @@ def test_a_server_that_is_not_there_is_a_sentence(folder: Path) -> None:
     ],
 )
 def test_a_variable_that_cannot_be_used_is_a_sentence(
-    folder: Path, environment: dict[str, str], text: str
+    environment: dict[str, str], text: str
 ) -> None:
     shown = str(generate(environment=environment))
 
     assert text in shown
     assert has_three_parts(shown)
     assert KEY not in shown
-    assert folder.is_dir()
 
 
+@pytest.mark.usefixtures("folder")
 def test_without_the_package_there_is_a_sentence(
-    folder: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
 
@@ -207,7 +223,6 @@ def test_without_the_package_there_is_a_sentence(
 
     assert "the package openai is not installed" in shown
     assert "Next: uv sync --extra model" in shown
-    assert folder.is_dir()
 
 
 def test_a_key_is_in_no_text_of_an_endpoint() -> None:
@@ -292,13 +307,45 @@ def test_a_second_call_is_refused_while_the_refusal_is_not_noted(
     assert (folder / "model_plan.json").read_text(encoding="utf-8") == INVENTED
 
 
-@pytest.mark.parametrize("text", ["", "  ", "it was refused"])
+@pytest.mark.parametrize("text", ["", "  ", "it was refused", "e", "['facts', 0,", "… (9 more"])
 def test_a_note_that_says_something_else_is_none(folder: Path, serve: Serve, text: str) -> None:
     server = serve(sends(GOOD))
     said(server)
     note(folder, text)
 
     assert "does not say with which words" in said(server, again=True)
+
+
+@pytest.mark.parametrize("facts", [1, 40], ids=["short", "over 1500 characters"])
+def test_the_refusal_as_the_notebook_or_the_station_shows_it_is_a_note(
+    folder: Path, serve: Serve, facts: int
+) -> None:
+    plan = json.loads(INVENTED)
+    plan["facts"] = plan["facts"][:1] * facts
+    said(serve(sends(reply(json.dumps(plan)))))
+    shown = coach.try_gate("plan_gate", "model_plan.json", predict="refuse")
+    refused = said(serve(sends(GOOD)), again=True)
+    station = refused.partition("then ask again: ")[2].removesuffix(".")
+    assert isinstance(shown, Note)
+    assert (len(shown.quote) > 1500) == (len(station) > 600) == (facts > 1)
+
+    for text in (shown.quote, f"refused: {shown.quote}" if facts == 1 else station):
+        note(folder, text)
+        assert "Next: change model_prompt.md" in said(serve(sends(GOOD)))
+
+
+def test_a_refusal_that_is_shorter_than_a_note_is_noted_whole(
+    folder: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said(serve(sends(reply(PLAN))))
+    words = {"model_plan.json": Decision("reject", "no goal"), "valid_plan.json": ACCEPTED}
+    monkeypatch.setattr(plan_with_model, "_decide", lambda path: words[path.name])
+    note(folder, "no")
+    before = said(serve(sends(GOOD)))
+    note(folder, "no goal")
+
+    assert "does not say with which words" in before
+    assert "Next: change model_prompt.md" in said(serve(sends(GOOD)))
 
 
 @pytest.mark.parametrize("notes", ["{", "[]", '{"model_plan.json": 7}', None])
@@ -333,10 +380,10 @@ def test_once_it_is_noted_a_new_prompt_gets_a_new_output_and_the_old_one_is_kept
     assert earlier == INVENTED
 
 
-def test_an_output_that_the_gate_accepts_needs_no_note(folder: Path, serve: Serve) -> None:
+@pytest.mark.usefixtures("folder")
+def test_an_output_that_the_gate_accepts_needs_no_note(serve: Serve) -> None:
     server = serve(sends(reply(PLAN)))
     said(server)
-    assert (folder / "lab_notes.json").is_file()
 
     assert "byte for byte" in said(server, again=True)
     assert len(server.requests) == 2
@@ -399,16 +446,20 @@ def test_without_recorded_outputs_there_is_a_sentence(folder: Path) -> None:
     assert has_three_parts(str(generate(environment={})))
 
 
+@pytest.mark.usefixtures("folder")
 def test_the_command_takes_one_and_then_refuses(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("LAB_MODEL_BASE_URL", raising=False)
 
     assert main([]) == 0
     assert main(["--again"]) == 1
+    monkeypatch.setattr(
+        plan_with_model, "_generate", lambda *_: (False, Note("Not saved byte for byte."))
+    )
+    assert main([]) == 1
 
     assert "Next: gate it, copy the string" in capsys.readouterr().out
-    assert folder.is_dir()
 
 
 def test_a_finished_workspace_keeps_its_output(finished: Path) -> None:
