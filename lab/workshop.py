@@ -165,12 +165,15 @@ def load_workshop(root: Path, workshop_id: str) -> Workshop:
     folder = root / "notebooks" / workshop_id
     if not (folder / "timing.toml").is_file():
         known = ", ".join(workshop_ids(root)) or "none"
-        raise WorkshopError(f"there is no workshop {workshop_id!r} here. Found: {known}.")
+        raise WorkshopError(
+            f"there is no workshop {workshop_id!r} here. Found: {known}. Next: give one of these, "
+            "or get it back: git checkout -- notebooks"
+        )
     timing = _read(folder / "timing.toml")
     work = _read(folder / "workshop.toml")
     try:
         return _build(workshop_id, timing, work)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise WorkshopError(
             f"notebooks/{workshop_id}: missing or misspelt field: {error}. "
             f"Get it back: git checkout -- notebooks/{workshop_id}"

@@ -164,4 +164,4 @@ def test_every_call_answers_in_words(name: str, said: dict[str, dict[str, str]])
 def test_a_red_check_says_what_comes_next(name: str, said: dict[str, dict[str, str]]) -> None:
     red = said[name]["check"]
 
-    assert any(word in red for word in ("Next:", "Get it back", "cannot be read", "Found:")), red
+    assert "Next:" in red or "Get it back" in red, red
