@@ -5,6 +5,7 @@ Both are HTML in a notebook and plain text everywhere else.
 
 import html
 import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 MARKS = {"pass": "✓", "fail": "✗", "blocked": "…"}
@@ -86,6 +87,12 @@ class Note:
     def _repr_html_(self) -> str:
         quote = f"<pre style='white-space:pre-wrap'>{html.escape(self.quote)}</pre>"
         return f"<div>{html.escape(self.text)}{quote if self.quote else ''}</div>"
+
+
+def outcome_of(lines: Iterable[Line]) -> str:
+    """Sum up lines: ``fail`` before ``blocked`` before ``pass``, "" where there is none."""
+    seen = {line.outcome for line in lines}
+    return next((word for word in ("fail", "blocked", "pass") if word in seen), "")
 
 
 def _small(text: str) -> str:
