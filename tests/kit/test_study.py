@@ -1,13 +1,12 @@
 """Studying alone: hints, solutions, a fresh start, progress, slips, watching, and coming back."""
 
-import json
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from instructor.release import build, find_leaks, release
+from instructor.release import build, find_leaks, release, workspace_files
 from instructor.study import study_files
 from lab import guidance
 from lab.cards import Line
@@ -122,15 +121,41 @@ def test_an_exercise_that_is_not_there_names_those_that_are(
 
 @pytest.mark.parametrize("workshop", WORKSHOPS, ids=lambda item: item.id)
 def test_no_hint_holds_a_line_of_a_solution(workshop: Workshop) -> None:
-    """Nor a JSON text of a finished file that stands nowhere in what pairs are given."""
-    data = study_files([workshop])[study_file(workshop.id)]
-    solved = json.dumps(load_bytes(data)["solutions"])
-    for ladder in load_ladders(COURSE, workshop.id):
+    """Whatever stands in what pairs are given is no secret, in a finished file either."""
+    secrets = lines_of_solutions(workshop)
+    ladders = load_ladders(COURSE, workshop.id)
+
+    assert len(secrets) > 20
+    assert told([rung for ladder in ladders for rung in ladder.rungs], secrets) == []
+    for ladder in ladders:
         assert len(ladder.rungs) >= 2
         assert len(set(ladder.rungs)) == len(ladder.rungs)
-        for rung in ladder.rungs:
-            assert json.dumps(rung)[1:-1] not in solved
-            assert "\n" not in rung
+        assert not [rung for rung in ladder.rungs if "\n" in rung]
+
+
+def test_a_hint_that_holds_a_line_of_a_solution_is_found(workshop: Workshop) -> None:
+    ladder = next(x for x in load_ladders(COURSE, workshop.id) if x.exercise == "bindings")
+    planted = 'facts = {fact["id"]: fact for fact in plan["facts"]}'
+    secrets = lines_of_solutions(workshop)
+
+    assert planted in secrets
+    assert told([*ladder.rungs, f"Write `{planted}` before the loop."], secrets) == [planted]
+
+
+def lines_of_solutions(workshop: Workshop) -> set[str]:
+    """List what only solutions say: lines of 20 characters or more that no pair is given."""
+    data = load_bytes(study_files([workshop])[study_file(workshop.id)])
+    solutions: dict[str, dict[str, list[dict[str, str]]]] = data["solutions"]  # type: ignore[assignment]
+    files = workspace_files([workshop])
+    given = "\n".join(data.decode() for file, data in files if not file.endswith("hints.toml"))
+    parts = [part["text"] for solution in solutions.values() for part in solution["parts"]]
+    # What ends a line in its place, and not in a sentence, makes it no other line.
+    lines = {line.strip().rstrip(",:") for text in parts for line in text.splitlines()}
+    return {line for line in lines if len(line) >= 20 and line not in given}
+
+
+def told(rungs: list[str], secrets: set[str]) -> list[str]:
+    return [line for rung in rungs for line in sorted(secrets) if line in rung]
 
 
 def load_bytes(data: bytes) -> dict[str, object]:
