@@ -1,5 +1,6 @@
 """All four workshops in one workspace, and the notebook that comes after them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,19 @@ def test_each_workshop_is_red_in_a_fresh_workspace(
         done = in_workspace(together, "-m", "lab", "check", workshop.id)
         assert done.code == 1, workshop.id
         assert "Traceback" not in done.out + done.err
+
+
+def test_each_notebook_runs_to_its_end_as_a_plain_script(together: Path) -> None:
+    """Where there is no kernel, and nothing is solved yet."""
+    notebooks = sorted((together / "notebooks").rglob("*.ipynb"))
+    assert len(notebooks) == 13
+
+    for path in notebooks:
+        cells = json.loads(path.read_bytes())["cells"]
+        code = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+        done = in_workspace(path.parent, "-c", code)
+        assert done.code == 0, (path.name, done.err)
+        assert "Traceback" not in done.out + done.err, path.name
 
 
 def test_with_finished_gates_the_loop_refuses_four_mistakes(

@@ -12,7 +12,7 @@ import pytest
 from instructor.classroom import build_class, load_pairs, load_workshops
 from instructor.judging import judge_evidence
 from instructor.release import release
-from tests.kit.command import COURSE, python
+from tests.kit.command import python
 from tests.kit.conftest import NOW
 from tests.kit.instructor.benches import put_on_bench
 
@@ -96,4 +96,3 @@ def test_the_class_shows_every_verdict(said: dict[str, list]) -> None:  # type: 
 
     assert found == {"pass", "fail", "blocked"}
     assert len(said) == len(NAMES) + 1 == 27
-    assert (COURSE / "fixtures" / "classroom").is_dir()

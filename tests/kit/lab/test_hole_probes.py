@@ -1,13 +1,14 @@
 """The probes of the hole hunts: each shows its hole, none is an input that grading uses."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonpatch
 import pytest
 
-from instructor.answer_key import build_gate, load_answer_key, reference
+from instructor.answer_key import Case, build_gate, load_answer_key, reference
 from instructor.solutions import without_solutions
 from lab.hole_probes import CLOSED, CRASH, OPEN, TOO_STRICT, Kind, Probe, ask, load_holes, patched
 from lab.strict_json import same_json
@@ -80,21 +81,34 @@ def test_no_probe_is_an_input_that_grading_uses(workshop: Workshop) -> None:
     probes = [p for kind in HOLES[workshop.id].kinds for p in kind.probes]
     probes += HOLES[workshop.id].plain
 
-    assert not [
-        case.id
-        for case in hidden
-        for probe in probes
-        if case.text == probe.text and same_json(case.document, probe.document)
-    ]
+    assert not [case.id for case in hidden for probe in probes if same_input(case, probe)]
 
 
 @EACH
 def test_the_comparison_with_hidden_inputs_sees_one(workshop: Workshop) -> None:
-    case = load_answer_key(workshop).cases[0]
-    probe = Probe(case.verdict, case.document, case.text, {})
+    """Whatever its verdict and its names are: it is the input that must stay hidden."""
+    case = next(case for case in load_answer_key(workshop).cases if case.text is None)
+    twin = json.loads(json.dumps(case.document))
+    raw = replace(case, text="[1]", document=None)
 
-    assert case.text == probe.text
-    assert same_json(case.document, probe.document)
+    assert same_input(case, Probe("accept", twin, None, {"a": 1}))
+    assert same_input(case, Probe("reject", twin, None, {}))
+    assert not same_input(case, Probe(case.verdict, {"other": twin}, None, {}))
+    assert not same_input(case, Probe(case.verdict, twin, "[1]", {}))
+    assert same_input(raw, Probe("reject", None, "[1]", {}))
+    assert not same_input(raw, Probe("reject", None, "[2]", {}))
+
+
+@pytest.mark.parametrize(("hidden", "probe"), [(True, 1), (1, 1.0), ([1], [True])])
+def test_the_comparison_with_hidden_inputs_knows_types(hidden: Any, probe: Any) -> None:
+    case = replace(load_answer_key(WORKSHOPS["plan_gate"]).cases[0], text=None, document=hidden)
+
+    assert same_input(case, Probe("reject", hidden, None, {}))
+    assert not same_input(case, Probe("reject", probe, None, {}))
+
+
+def same_input(case: Case, probe: Probe) -> bool:
+    return case.text == probe.text and same_json(case.document, probe.document)
 
 
 # The words
