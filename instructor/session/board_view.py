@@ -1,7 +1,7 @@
 """The board as a page shows it: names for the teacher, numbers for the room if names are hidden."""
 
 import hashlib
-import json
+import re
 from typing import Any
 
 MARKS = {"pass": "✓", "fail": "✗", "blocked": "…", "error": "!", "none": "·"}
@@ -10,15 +10,18 @@ WORDS = {
     "fail": "not yet",
     "blocked": "waits for an earlier block",
     "error": "could not be judged",
-    "none": "not looked at yet",
+    "none": "nothing there yet",
 }
 
 
 class Numbers:
-    """A number for each pair, that says nothing of its place in the alphabet."""
+    """A number for each pair, that says nothing of its place in the alphabet.
+
+    A pair that came late has the last number; a session that is started again numbers all anew.
+    """
 
     def __init__(self, salt: bytes) -> None:
-        """Take what nobody else knows; the same salt gives the same numbers to the same pairs."""
+        """Take what nobody else knows; the same salt gives the same numbers to the same class."""
         self._salt = salt
         self._numbers: dict[str, int] = {}
 
@@ -39,7 +42,10 @@ def board_view(snapshot: dict[str, Any], numbers: Numbers, *, names: bool) -> di
     given = numbers.of([pair["name"] for pair in snapshot["pairs"]])
     rows = [_row(pair, blocks, given[pair["name"]]) for pair in snapshot["pairs"]]
     if not names:
-        rows = [_without_names(row, given) for row in sorted(rows, key=lambda r: r["number"])]
+        known = re.compile("|".join(map(re.escape, sorted(given, key=len, reverse=True))))
+        rows = [
+            _without_names(row, known, given) for row in sorted(rows, key=lambda r: r["number"])
+        ]
     reached = [sum(row["cells"][place]["outcome"] == "pass" for row in rows)
                for place in range(len(blocks))]  # fmt: skip
     columns = [
@@ -61,11 +67,11 @@ def _cell(cell: dict[str, Any] | None) -> dict[str, str]:
     return {"outcome": outcome, "mark": MARKS[outcome], "word": WORDS[outcome]}
 
 
-def _without_names(row: dict[str, Any], given: dict[str, int]) -> dict[str, Any]:
+def _without_names(
+    row: dict[str, Any], known: re.Pattern[str], given: dict[str, int]
+) -> dict[str, Any]:
     """Put numbers for names, in what a pair's checks said as well."""
-    name = f"Pair {row['number']}"
-    text = json.dumps(row["latest"], ensure_ascii=False)
-    for other in sorted(given, key=len, reverse=True):
-        shown = json.dumps(other, ensure_ascii=False)[1:-1]
-        text = text.replace(shown, f"Pair {given[other]}")
-    return {**row, "name": name, "latest": json.loads(text)}
+    said = row["latest"] or {}
+    # In one go: a pair may be called like what stands for another.
+    hidden = {k: known.sub(lambda m: f"Pair {given[m[0]]}", text) for k, text in said.items()}
+    return {**row, "name": f"Pair {row['number']}", "latest": hidden or None}

@@ -156,6 +156,30 @@ def test_without_names_no_name_is_anywhere_in_what_is_sent() -> None:
     assert "pair_10" in json.dumps(shown(*pairs, names=True))
 
 
+@pytest.mark.parametrize("name", ["n", "u", "l", "found", "check", "1", "Pair", "Pair 1", "a\\b.*"])
+@pytest.mark.parametrize("latest", [None, LATEST])
+def test_no_name_of_a_pair_changes_more_than_the_words_of_a_check(
+    name: str, latest: dict[str, str] | None
+) -> None:
+    found = f"{name}, or pair_1 and pair_10."
+    pairs = [pair(other, "fail", latest=None) for other in ("pair_1", "pair_10")]
+    pairs.append(pair(name, "fail", latest=latest and {**latest, "found": found}))
+
+    view = shown(*pairs)
+
+    assert [row["name"] for row in view["rows"]] == ["Pair 1", "Pair 2", "Pair 3"]
+    numbers = Numbers(b"salt").of([own["name"] for own in pairs])
+    (own,) = (row["latest"] for row in view["rows"] if row["number"] == numbers[name])
+    if latest is None:
+        assert own is None
+    else:
+        assert own.keys() == latest.keys()
+        said = [f"Pair {numbers[other]}" for other in (name, "pair_1", "pair_10")]
+        if name not in {"n", "u", "l", "1"}:  # a name of one letter is hidden in every word
+            assert own["found"] == "{}, or {} and {}.".format(*said)
+        assert own["found"].startswith(said[0])
+
+
 def test_a_number_says_nothing_of_the_alphabet_and_stays() -> None:
     names = [f"pair_{letter}" for letter in "abcdefghij"]
     numbers = Numbers(b"salt")
@@ -175,8 +199,8 @@ def test_a_cell_has_a_mark_and_a_word_and_what_is_unknown_is_an_error() -> None:
     assert words == [
         "could not be judged",
         "could not be judged",
-        "not looked at yet",
         "not yet",
+        "nothing there yet",
         "reached",
         "waits for an earlier block",
     ]
