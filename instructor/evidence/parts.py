@@ -57,7 +57,7 @@ def _joined(messages: Iterable[Message], wanted: set[str]) -> dict[str, Message]
     for message in messages:
         name = message.get("id")
         if isinstance(name, str) and name in wanted:
-            said[name] = {**said.get(name, {}), **message}
+            said[name] = message
     return said
 
 

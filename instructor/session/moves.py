@@ -22,7 +22,7 @@ def counted(state: State, to: datetime) -> State:
     stretch = Stretch(state.block, paused, state.now, to)
     state = replace(state, now=to, stretches=_joined(state.stretches, stretch, state.entered))
     if paused:
-        return replace(state, paused=state.paused + passed)
+        return state
     used = _changed(state.used, state.block, state.used[state.block] + passed)
     return with_cues(replace(state, used=used, stay=state.stay + passed))
 

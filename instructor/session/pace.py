@@ -2,16 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from statistics import median
 
 from instructor.session.clock import state_at
 from instructor.session.log import SessionLog
 from instructor.session.minutes import propose
 from instructor.session.plan import Plan
-from instructor.session.state import State
+from instructor.session.state import MINUTE, State
 
-MINUTE = timedelta(minutes=1)
 # Whoever presses a key some seconds late is on plan.
 OFF_MINUTES = 2
 

@@ -45,7 +45,6 @@ class State:
     allotted: tuple[timedelta, ...]
     used: tuple[timedelta, ...]
     started: datetime | None = None
-    paused: timedelta = ZERO
     stretches: tuple[Stretch, ...] = ()
     taken: tuple[Taken, ...] = ()
     declined: frozenset[int] = frozenset()

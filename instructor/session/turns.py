@@ -16,10 +16,6 @@ class Turns:
         self._again: set[str] = set()
         self._slow: set[str] = set()
 
-    def __len__(self) -> int:
-        """Count who stands in line or is being served."""
-        return len(self._line) + len(self._served)
-
     def ask(self, name: str) -> None:
         """Stand in line, unless the name does already."""
         if name in self._served:
@@ -43,9 +39,3 @@ class Turns:
         if name in self._again:
             self._again.discard(name)
             self.ask(name)
-
-    def forget(self, name: str) -> None:
-        """Take a name out of the line, where it stands in it."""
-        self._again.discard(name)
-        if name in self._line:
-            self._line.remove(name)

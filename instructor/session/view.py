@@ -150,9 +150,7 @@ def _cue(state: State) -> dict[str, str] | None:
 
 def _proposal(state: State) -> dict[str, Any] | None:
     open_cuts = proposals(state)
-    if not open_cuts:
-        return None
-    return {**_cut(state, open_cuts[0]), "more": len(open_cuts) - 1}
+    return _cut(state, open_cuts[0]) if open_cuts else None
 
 
 def _cut(state: State, index: int) -> dict[str, Any]:
