@@ -52,6 +52,14 @@ def take_in(source: Source, place: Path, workshops: list[Workshop]) -> Intake:
         return Intake(None, _problem(source, {"problem": reason, "outcome": "error"}))
 
 
+def find_inside(folder: Path, workshops: list[Workshop]) -> Path:
+    """Find work that lies deeper in a folder, else give the folder; nothing is unpacked."""
+    try:
+        return _look_inside(folder, folder, workshops, zips=False).folder or folder
+    except OSError:
+        return folder
+
+
 def _bring(source: Source, place: Path, workshops: list[Workshop]) -> Intake:
     if source.kind == "nothing":
         return Intake(None, _nothing(source))

@@ -4,25 +4,26 @@ The event loop only waits: files are looked at in a thread and judged in worker 
 """
 
 import asyncio
+import contextlib
 import itertools
-import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from instructor import CourseError
 from instructor.intake.bring import take_in
 from instructor.judging import plain
-from instructor.session.crew import Worker, WorkerLost
+from instructor.sandbox.quota import clear_away
+from instructor.session.crew import Worker
 from instructor.session.pairs import Pair, Work, find_work, list_pairs, look_over
 from instructor.session.quick import Look, Seen, look
 from instructor.session.rows import Row, States
 from instructor.session.turns import Turns
 from instructor.session.watch import Watch
+from lab.suite import cut
 from lab.workshop import Workshop
 
 Callback = Callable[[dict[str, Any]], object]
@@ -31,6 +32,8 @@ SLOW_SECONDS = 4.0
 LOST_SECONDS = 120.0
 # Kinds of source that cannot be looked at where they lie.
 FETCHED = ("git", "zip")
+# No folder has this mark: the next look over finds a change, and asks again.
+ASK_AGAIN = -1
 # For the watch to begin anew, after folders came or went.
 MOVED_SECONDS = 0.5
 
@@ -51,11 +54,6 @@ class BoardOptions:
     seconds: float = 2.0
 
 
-def now_utc() -> datetime:
-    """Give the time now."""
-    return datetime.now(UTC)
-
-
 class Board:
     """The blocks of every pair of a class, kept up to date while ``run`` runs."""
 
@@ -65,13 +63,11 @@ class Board:
         folder: Path | None,
         roster: Path | None = None,
         options: BoardOptions = BoardOptions(),
-        now: Callable[[], datetime] = now_utc,
     ) -> None:
         """Read who is in the room; raise ``CourseError`` where that cannot be read."""
         self._workshop = workshop
         self._class = (folder and folder.resolve(), roster and roster.resolve())
         self._options = options
-        self._now = now
         self._turns = Turns()
         self._asked = asyncio.Event()
         self._watch = Watch(options.polling)
@@ -82,6 +78,8 @@ class Board:
         self._rows: dict[str, Row] = {}
         self._states = States()
         self._owners: dict[Path, str] = {}
+        # Whose last look took a worker down; it is tried once more.
+        self._lost: set[str] = set()
         self._note = ""
         self._meet(list_pairs(*self._class, workshop))
 
@@ -91,28 +89,27 @@ class Board:
         rows = [self._rows[name].to_json() for name in sorted(self._rows)]
         return {"blocks": blocks, "pairs": rows, "note": self._note}
 
-    def subscribe(self, callback: Callback) -> Callable[[], None]:
+    def subscribe(self, callback: Callback) -> None:
         """Have every change told: ``{"pair": the row as in snapshot, "reached": [block ids]}``.
 
-        ``reached`` holds the blocks that are a ``pass`` for the first time. Returns what ends it.
+        ``reached`` holds the blocks that are a ``pass`` for the first time.
         """
         self._callbacks.append(callback)
-        return lambda: self._callbacks.remove(callback)
 
     async def run(self) -> None:
         """Keep the board up to date until this is cancelled."""
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        with _scratch() as scratch:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._watch.run(self._touched))
                 tasks.create_task(self._sweep_often())
-                tasks.create_task(self._fetch_often(Path(scratch) / "fetched"))
+                tasks.create_task(self._fetch_often(scratch / "fetched"))
                 for _ in range(self._options.workers):
-                    tasks.create_task(self._work_off(Path(scratch)))
+                    tasks.create_task(self._work_off(scratch))
 
     def _meet(self, pairs: list[Pair]) -> None:
         for pair in pairs:
             self._pairs[pair.name] = pair
-            self._rows.setdefault(pair.name, Row(pair.name, self._blocks, self._now()))
+            self._rows.setdefault(pair.name, Row(pair.name, self._blocks))
 
     def _ask(self, name: str) -> None:
         self._turns.ask(name)
@@ -173,7 +170,7 @@ class Board:
 
     async def _fetch(self, pair: Pair, place: Path) -> None:
         # The one before the last; the last may be looked at just now.
-        await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+        await asyncio.to_thread(clear_away, place)
         taken = await asyncio.to_thread(take_in, pair.source, place, [self._workshop])
         if taken.folder:
             self._found(pair.name, look_over(taken.folder))
@@ -202,8 +199,12 @@ class Board:
         begun = time.monotonic()
         try:
             seen = await worker.do(look, job, LOST_SECONDS)
-        except (WorkerLost, OSError) as lost:
-            seen = Seen(trouble=f"It could not be looked at: {lost}.", mark=work.mark)
+            self._lost.discard(name)
+        # Whatever keeps a worker from its job, a full disk or no memory: the others go on.
+        except Exception as lost:  # noqa: BLE001
+            mark = work.mark if name in self._lost else ASK_AGAIN
+            self._lost ^= {name}
+            seen = Seen(trouble=cut(plain(f"It could not be looked at: {lost}.")), mark=mark)
         self._work[name] = replace(self._work[name], mark=seen.mark)
         self._turns.done(name, slow=time.monotonic() - begun > SLOW_SECONDS)
         self._asked.set()
@@ -211,8 +212,21 @@ class Board:
 
     def _show(self, name: str, seen: Seen) -> None:
         """Put what was seen into the pair's row, and tell whoever wants to know of a change."""
-        reached = self._rows[name].take(self._states.whole(seen), self._now())
+        reached = self._rows[name].take(self._states.whole(seen))
         if reached is not None:
             change = {"pair": self._rows[name].to_json(), "reached": reached}
-            for callback in list(self._callbacks):
-                callback(change)
+            for callback in self._callbacks:
+                try:
+                    callback(change)
+                except Exception as error:  # noqa: BLE001  who listens must never stop the board
+                    self._note = f"A change of {name} was not taken in: {error}."
+
+
+@contextlib.contextmanager
+def _scratch() -> Iterator[Path]:
+    """Give a folder for copies in which students' code runs, and delete it whatever it left."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        yield folder
+    finally:
+        clear_away(folder)

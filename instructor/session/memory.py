@@ -13,6 +13,7 @@ from instructor.session.mirror import Mirror
 from lab.workshop import Evidence
 
 FILE = "memory.json"
+SHARED = "shared.json"
 
 
 class Memory:
@@ -47,7 +48,9 @@ class Memory:
         data = {"laid": self.laid, "found": self._found, "open": sorted(self._open)}
         write_text(place / FILE, json.dumps(data))
         if self._grew:
-            write_text(place.parent / FILE, json.dumps({**data, "laid": {}}))
+            # Another process may write it at this moment: each has a file of its own to rename.
+            write_text(place / SHARED, json.dumps({**data, "laid": {}}))
+            (place / SHARED).replace(place.parent / FILE)
 
     def known(self, mirror: Mirror) -> dict[str, Finding]:
         """Give the findings that depend on nothing that has changed."""

@@ -4,11 +4,10 @@ Students' code runs in the copy and may change it. The system's own times of cha
 program can set, tell what is still as it was laid down; the rest is laid down again.
 """
 
-import contextlib
+import errno
 import functools
 import hashlib
 import os
-import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -26,6 +25,7 @@ from instructor.intake.landing import (
     MAX_TOTAL_BYTES,
     ROOMS,
 )
+from instructor.sandbox.quota import clear_away
 from instructor.submission import course_files
 from lab.workshop import Workshop
 
@@ -69,9 +69,21 @@ class Mirror:
         except OSError:
             # Something of a student's stands in the way.
             self._laid = {}
-            with contextlib.suppress(FileNotFoundError):
-                self.root.rename(Path(tempfile.mkdtemp(dir=self.root.parent)) / "old")
+            self._make_room()
             self._lay(wanted)
+
+    def _make_room(self) -> None:
+        """Begin anew beside what stands there, then delete that, however long it takes."""
+        aside = Path(tempfile.mkdtemp(dir=self.root.parent))
+        try:
+            if not self.root.is_symlink():
+                # A folder that nobody may write to cannot be moved to another one.
+                self.root.chmod(0o700)
+            self.root.rename(aside / "old")
+        except FileNotFoundError:
+            pass
+        finally:
+            clear_away(aside)
 
     @property
     def digest(self) -> str:
@@ -190,7 +202,9 @@ def _clear(folder: Path, above: str, wanted: Mapping[str, Path], folders: set[st
         if is_folder and name in folders:
             _clear(Path(entry.path), f"{name}/", wanted, folders)
         elif is_folder:
-            shutil.rmtree(entry.path)
+            clear_away(Path(entry.path))
+            if os.path.lexists(entry.path):
+                raise OSError(errno.ENOTEMPTY, "It cannot be taken away", entry.path)
         elif entry.is_symlink() or name not in wanted:
             Path(entry.path).unlink()
 

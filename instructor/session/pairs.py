@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 
 from instructor import CourseError
-from instructor.intake.bring import take_in
-from instructor.intake.landing import IGNORED_FOLDERS
+from instructor.intake.bring import find_inside
+from instructor.intake.landing import IGNORED_FOLDERS, MAX_DEPTH
 from instructor.intake.roster import Source, local_source, read_roster
 from instructor.submission import find_submissions, holds
 from lab.workshop import Workshop
@@ -60,7 +60,7 @@ def find_work(pair: Pair, workshop: Workshop) -> Work:
     """Find a pair's workspace in its folder; it may lie a folder or two deeper."""
     folder = Path(pair.source.place or os.devnull)
     if folder.is_dir() and not holds(folder, workshop):
-        folder = take_in(pair.source, folder, [workshop]).folder or folder
+        folder = find_inside(folder, [workshop])
     return look_over(folder)
 
 
@@ -86,15 +86,18 @@ def _below(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
     yield from _entries(entries)
 
 
-def _entries(entries: Sequence[os.DirEntry[str]]) -> Iterator[tuple[Path, os.stat_result]]:
+def _entries(
+    entries: Sequence[os.DirEntry[str]], depth: int = 0
+) -> Iterator[tuple[Path, os.stat_result]]:
     for entry in entries:
         try:
             info = entry.stat(follow_symlinks=False)
-            below = list(islice(os.scandir(entry), MOST_ENTRIES)) if _opens(entry) else []
+            opens = depth < MAX_DEPTH and _opens(entry)
+            below = list(islice(os.scandir(entry), MOST_ENTRIES)) if opens else []
         except OSError:
             continue
         yield Path(entry.path), info
-        yield from _entries(below)
+        yield from _entries(below, depth + 1)
 
 
 def _opens(entry: os.DirEntry[str]) -> bool:

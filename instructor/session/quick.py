@@ -5,7 +5,6 @@ it looks only at a copy, made within the limits of grading.
 """
 
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -20,6 +19,7 @@ from instructor.history import QUICK
 from instructor.judging import evidence_report, judge_evidence, judge_one, plain
 from instructor.report.model import EvidenceReport, block_outcome
 from instructor.sandbox.places import work_below
+from instructor.sandbox.quota import clear_away
 from instructor.sandbox.strays import end_strays
 from instructor.session.memory import Memory
 from instructor.session.mirror import Mirror
@@ -66,17 +66,18 @@ class Seen:
 
 def look(job: Look) -> Seen:
     """Look at one pair's files; whatever is there, this returns, and leaves nothing running."""
-    mark = look_over(job.folder).mark
-    # The pairs' copies lie side by side.
-    work_below(job.place.parent)
+    mark = 0
     try:
+        mark = look_over(job.folder).mark
+        # The pairs' copies lie side by side.
+        work_below(job.place.parent)
         return replace(_look(job), mark=mark)
     except Exception as error:  # noqa: BLE001  one pair must never stop the board
         reason = f"It could not be looked at: {type(error).__name__}: {error}"
         return Seen(trouble=cut(plain(reason)), mark=mark)
     finally:
         end_strays(set())
-        shutil.rmtree(job.place / "scratch", ignore_errors=True)
+        clear_away(job.place / "scratch")
 
 
 def _look(job: Look) -> Seen:
@@ -92,6 +93,8 @@ def _look(job: Look) -> Seen:
     mirror.update(job.folder, workshop)
     digest = mirror.digest
     if digest in job.known:
+        memory.laid = mirror.to_json()
+        memory.write(job.place)
         return Seen(digest)
     bench = Bench(workshop, answers, mirror.root, job.place, job.seconds)
     known = memory.known(mirror)

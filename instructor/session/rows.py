@@ -1,7 +1,6 @@
-"""One pair's row on the live board: its blocks now, since when, and what to mend first."""
+"""One pair's row on the live board: its blocks now, and what to mend first."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from instructor.session.quick import Seen
@@ -36,25 +35,22 @@ class States:
 class Row:
     """What the board shows of one pair."""
 
-    def __init__(self, name: str, blocks: Sequence[str], at: datetime) -> None:
+    def __init__(self, name: str, blocks: Sequence[str]) -> None:
         """Begin with nothing seen."""
         self.name = name
-        self._cells = dict.fromkeys(blocks, ("none", at))
+        self._cells = dict.fromkeys(blocks, "none")
         self._latest: Mapping[str, str] | None = None
-        self._updated = at
         self._reached: set[str] = set()
         self._shown: Seen | None = None
 
-    def take(self, seen: Seen, at: datetime) -> list[str] | None:
+    def take(self, seen: Seen) -> list[str] | None:
         """Take what was seen; give the blocks reached for the first time, None for no change."""
         if seen == self._shown:
             return None
-        self._shown, self._updated = seen, at
-        for block, outcome in self._outcomes(seen).items():
-            if self._cells[block][0] != outcome:
-                self._cells[block] = (outcome, at)
+        self._shown = seen
+        self._cells.update(self._outcomes(seen))
         self._latest = seen.latest or _trouble(seen)
-        passed = [block for block, (outcome, _) in self._cells.items() if outcome == "pass"]
+        passed = [block for block, outcome in self._cells.items() if outcome == "pass"]
         reached = [block for block in passed if block not in self._reached]
         self._reached.update(reached)
         return reached
@@ -63,12 +59,8 @@ class Row:
         """Give the row as plain JSON values."""
         return {
             "name": self.name,
-            "cells": {
-                block: {"outcome": outcome, "since": since.isoformat()}
-                for block, (outcome, since) in self._cells.items()
-            },
+            "cells": {block: {"outcome": outcome} for block, outcome in self._cells.items()},
             "latest": dict(self._latest) if self._latest else None,
-            "updated": self._updated.isoformat(),
         }
 
     def _outcomes(self, seen: Seen) -> Mapping[str, str]:

@@ -35,6 +35,13 @@ def append(file: str, text: str) -> Change:
     return lambda root: (root / file).write_text((root / file).read_text("utf-8") + text, "utf-8")
 
 
+def nest(folder: Path, levels: int) -> None:
+    """Put a folder into a folder, so many times that a call for each is too many."""
+    for _ in range(levels):
+        folder /= "d"
+        folder.mkdir(parents=True)
+
+
 def put_on_bench(
     root: Path,
     place: Path,

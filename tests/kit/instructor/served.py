@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,13 @@ class Served:
 
 @contextmanager
 def served(
-    log: Path, *, plan: Plan = PLAN, lan: bool = False, board: Watched | None = None, at: str = "0"
+    log: Path,
+    *,
+    plan: Plan = PLAN,
+    lan: bool = False,
+    board: Watched | None = None,
+    at: str = "0",
+    folder: Path | None = None,
 ) -> Iterator[Served]:
     """Serve a session on a free port; the clock stands at noon, or so long after it."""
     dial = Dial(NOON + clock(at))
@@ -95,7 +101,8 @@ def served(
 
         async def main() -> None:
             stop = asyncio.create_task(asyncio.to_thread(ended.wait))
-            task = asyncio.create_task(serve(shown.room, SECRET, Options(0, lan), board, say))
+            options = Options(0, lan, folder=folder)
+            task = asyncio.create_task(serve(shown.room, SECRET, options, board, say))
             await asyncio.wait({stop, task}, return_when=asyncio.FIRST_COMPLETED)
             task.cancel()
             ready.set()
@@ -114,12 +121,12 @@ def served(
 
 def pair(name: str, *outcomes: str, latest: dict[str, str] | None = None) -> dict[str, Any]:
     """Write a row of the board of the small plan."""
-    since = (NOON + timedelta(minutes=1)).isoformat()
     seen = zip(PLAN.blocks, outcomes, strict=False)
-    cells = {block.id: {"outcome": outcome, "since": since} for block, outcome in seen}
-    return {"name": name, "cells": cells, "latest": latest, "updated": since}
+    cells = {block.id: {"outcome": outcome} for block, outcome in seen}
+    return {"name": name, "cells": cells, "latest": latest}
 
 
-def board_of(*pairs: dict[str, Any]) -> dict[str, Any]:
+def board_of(*pairs: dict[str, Any], note: str = "") -> dict[str, Any]:
     """Write a board of the small plan."""
-    return {"blocks": [{"id": b.id, "title": b.title} for b in PLAN.blocks], "pairs": list(pairs)}
+    blocks = [{"id": block.id, "title": block.title} for block in PLAN.blocks]
+    return {"blocks": blocks, "pairs": list(pairs), "note": note}

@@ -1,12 +1,14 @@
 """The live board: what is saved shows, and nothing that a pair does stops it."""
 
 import asyncio
+import errno
 import os
 import shutil
 import time
+import zipfile
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +17,21 @@ from watchfiles import Change
 
 from instructor import CourseError
 from instructor.commits import commit_all
-from instructor.session import pairs
+from instructor.sandbox.quota import clear_away
+from instructor.session import journal, pairs
 from instructor.session.board import Board, BoardOptions
 from instructor.session.crew import Worker, WorkerLost
+from instructor.session.journal import open_journal
+from instructor.session.log import read_log
 from instructor.session.pairs import find_work, list_pairs
-from instructor.session.quick import Seen
+from instructor.session.plan import plan_of
+from instructor.session.quick import Look, Seen
+from instructor.session.room import Room as Session
 from instructor.session.rows import STATES_KEPT, Row, States
 from instructor.session.turns import Turns
 from instructor.session.watch import Watch, counts
 from lab.workshop import Workshop
+from tests.kit.instructor.benches import nest
 
 BEGAN = datetime(2026, 9, 5, 13, 0, tzinfo=UTC)
 # For a change to show on a machine that is busy with other tests; most come in a second.
@@ -72,7 +80,7 @@ def test_who_takes_long_never_takes_every_worker() -> None:
 
 @pytest.fixture
 def row() -> Row:
-    return Row("pair", ["one", "two"], BEGAN)
+    return Row("pair", ["one", "two"])
 
 
 def seen(digest: str, **outcomes: str) -> Seen:
@@ -80,35 +88,28 @@ def seen(digest: str, **outcomes: str) -> Seen:
 
 
 def test_a_row_begins_with_nothing(row: Row) -> None:
-    cell = {"outcome": "none", "since": BEGAN.isoformat()}
+    cell = {"outcome": "none"}
 
-    assert row.to_json() == {
-        "name": "pair",
-        "cells": {"one": cell, "two": cell},
-        "latest": None,
-        "updated": BEGAN.isoformat(),
-    }
+    assert row.to_json() == {"name": "pair", "cells": {"one": cell, "two": cell}, "latest": None}
 
 
 def test_a_block_counts_as_reached_once_and_goes_red_again(row: Row) -> None:
-    at = [BEGAN + timedelta(minutes=minute) for minute in range(4)]
-
-    assert row.take(seen("a", one="pass"), at[1]) == ["one"]
-    assert row.take(seen("b"), at[2]) == []
-    assert row.to_json()["cells"]["one"] == {"outcome": "fail", "since": at[2].isoformat()}
-    assert row.take(seen("c", one="pass"), at[3]) == []
-    assert row.to_json()["cells"]["two"]["since"] == at[1].isoformat()
+    assert row.take(seen("a", one="pass")) == ["one"]
+    assert row.take(seen("b")) == []
+    assert row.to_json()["cells"]["one"] == {"outcome": "fail"}
+    assert row.take(seen("c", one="pass")) == []
+    assert row.to_json()["cells"] == {"one": {"outcome": "pass"}, "two": {"outcome": "fail"}}
 
 
 def test_files_that_were_seen_before_show_what_was_found_in_them(row: Row) -> None:
     states = States()
     first, second = seen("a", one="pass"), seen("b")
     assert [states.whole(own) for own in (first, second)] == [first, second]
-    row.take(second, BEGAN)
+    row.take(second)
 
     assert states.whole(Seen("a")) == first
-    assert row.take(first, BEGAN) == ["one"]
-    assert row.take(first, BEGAN) is None
+    assert row.take(first) == ["one"]
+    assert row.take(first) is None
 
 
 def test_only_the_states_seen_last_are_remembered() -> None:
@@ -125,9 +126,9 @@ def test_only_the_states_seen_last_are_remembered() -> None:
 
 @pytest.mark.parametrize(("missing", "outcome"), [(True, "none"), (False, "error")])
 def test_trouble_is_said_in_the_place_of_outcomes(row: Row, missing: bool, outcome: str) -> None:
-    row.take(seen("a", one="pass"), BEGAN)
+    row.take(seen("a", one="pass"))
 
-    row.take(Seen(trouble="The folder is closed.", missing=missing), BEGAN)
+    row.take(Seen(trouble="The folder is closed.", missing=missing))
 
     shown = row.to_json()
     assert {cell["outcome"] for cell in shown["cells"].values()} == {outcome}
@@ -272,6 +273,124 @@ def test_a_class_that_cannot_be_listed_any_more_is_noted_and_nothing_else_is_los
     shown = board.snapshot()
     assert "roster.csv is empty" in shown["note"]
     assert [row["name"] for row in shown["pairs"]] == ["pair"]
+
+
+def test_a_pair_with_folders_in_folders_without_end_leaves_the_others_their_rows(
+    workshop: Workshop, released: Path, room: Path
+) -> None:
+    for name in ("deep", "good"):
+        shutil.copytree(released, room / name)
+    nest(room / "deep" / "lab", 1_500)
+
+    async def scene() -> None:
+        async with running(Board(workshop, room, options=BoardOptions(workers=1))) as run:
+            for name in ("deep", "good"):
+                await run.until(lambda name=name: run.cells(name)["contract"] == "fail")  # type: ignore[misc]
+            assert run.board.snapshot()["note"] == ""
+
+    try:
+        play(scene)
+    finally:
+        clear_away(room / "deep")  # pytest cannot
+
+
+def test_looking_over_a_class_writes_nothing_into_a_pairs_folder(
+    workshop: Workshop, released: Path, room: Path
+) -> None:
+    (room / "pair").mkdir()
+    with zipfile.ZipFile(room / "pair" / "work.zip", "w") as file:
+        for path in released.rglob("*.py"):
+            file.write(path, path.relative_to(released))
+
+    asyncio.run(Board(workshop, room).sweep())
+
+    assert [path.name for path in room.rglob("*")] == ["pair", "work.zip"]
+
+
+def test_a_full_disk_under_the_log_does_not_stop_the_board(
+    workshop: Workshop, room: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("early", "late"):
+        (room / name).mkdir()
+    write, tried = journal._write, iter(range(1))
+
+    def full_once(descriptor: int, line: str) -> None:
+        if next(tried, None) is not None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(descriptor, line)
+
+    async def do(_worker: Worker, _function: object, job: Look, _seconds: float) -> Seen:
+        return Seen(job.folder.name, {workshop.blocks[0].id: "pass"}, mark=1)
+
+    monkeypatch.setattr(Worker, "do", do)
+    path = tmp_path / "log.jsonl"
+
+    async def scene() -> None:
+        board = Board(workshop, room, options=BoardOptions(workers=1, sweep_seconds=3600))
+        with open_journal(path, plan_of(workshop), BEGAN) as log:
+            session = Session(log, lambda: BEGAN)
+            board.subscribe(session.board_changed)
+            monkeypatch.setattr(journal, "_write", full_once)
+            async with running(board) as run:
+                await run.until(lambda: len(run.told) == 2)
+            # What could not be written is no less reached: it is written when it is told again.
+            for change in run.told:
+                session.board_changed(change)
+
+    play(scene)
+
+    assert sorted(str(event.pair) for event in read_log(path).events) == ["early", "late"]
+
+
+def test_who_listens_and_fails_is_noted_and_the_others_are_told(
+    workshop: Workshop, room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (room / "pair").mkdir()
+    board, told = Board(workshop, room), []
+
+    def fail(_: object) -> None:
+        raise ValueError("a slip in a page")
+
+    board.subscribe(fail)
+    board.subscribe(told.append)
+
+    async def scene() -> None:
+        async def do(*_: object) -> Seen:
+            return Seen("a")
+
+        monkeypatch.setattr(Worker, "do", do)
+        await board.sweep()
+        await board._serve(board._turns.take() or "", Worker(), room)
+
+    play(scene)
+
+    assert [change["pair"]["name"] for change in told] == ["pair"]
+    assert "a slip in a page" in board.snapshot()["note"]
+
+
+def test_a_look_that_took_its_worker_down_is_tried_once_more_and_then_left(
+    workshop: Workshop, room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (room / "pair").mkdir()
+    board = Board(workshop, room)
+
+    async def lose(*_: object) -> None:
+        raise WorkerLost("it took the process down that looked at it")
+
+    monkeypatch.setattr(Worker, "do", lose)
+
+    async def scene() -> list[str | None]:
+        asked = []
+        for _ in range(3):
+            await board.sweep()
+            asked.append(name := board._turns.take())
+            if name:
+                await board._serve(name, Worker(), room)
+        return asked
+
+    assert asyncio.run(scene()) == ["pair", "pair", None]
+    (latest,) = (row["latest"] for row in board.snapshot()["pairs"])
+    assert "took the process down" in latest["found"]
 
 
 # The processes that judge

@@ -1,5 +1,6 @@
 """A quick look at a pair's files says what grading says, whatever lies there."""
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,13 +14,14 @@ from instructor.evidence import Bench
 from instructor.history import QUICK
 from instructor.intake.landing import MAX_FILES
 from instructor.judging import judge_evidence
-from instructor.session import quick
+from instructor.report.model import write_text
+from instructor.session import memory, quick
 from instructor.session.mirror import Mirror
 from instructor.session.quick import Look, Seen, look
 from instructor.submission import take_snapshot
 from lab.workshop import Evidence, Workshop
 from tests.kit.conftest import NOW
-from tests.kit.instructor.benches import GATE, TESTS, Change, append, write
+from tests.kit.instructor.benches import GATE, TESTS, Change, append, nest, write
 
 SCHEMA = "lab/agent_plan.schema.json"
 
@@ -157,6 +159,42 @@ def test_a_gate_that_changes_files_changes_no_other_finding_and_none_later(pair:
     )
 
 
+def test_folders_without_end_that_a_run_left_in_the_copy_are_taken_away(
+    pair: Pair, tmp_path: Path
+) -> None:
+    first = pair.look()
+    copy = tmp_path / "board" / "pair" / "mirror" / "workspace"
+    nest(copy / "lab", 1_500)
+    nest(copy.parent.parent / "scratch", 1_500)
+
+    seen = pair.look()
+
+    assert seen == first
+    assert not (copy / "lab" / "d").exists()
+    assert not (copy.parent.parent / "scratch").exists()
+
+
+def test_a_copy_that_a_run_closed_or_replaced_is_made_anew_and_the_old_one_deleted(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = pair.look()
+    copy = tmp_path / "board" / "pair" / "mirror" / "workspace"
+    copy.chmod(0)
+    lay, failed = Mirror._lay, iter(range(1))
+
+    def closed(mirror: Mirror, wanted: object) -> None:
+        # Whoever runs this as root may open it all the same.
+        if next(failed, None) is not None:
+            raise PermissionError(13, "Permission denied")
+        lay(mirror, wanted)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Mirror, "_lay", closed)
+
+    assert pair.look() == first
+    assert [path.name for path in copy.parent.iterdir()] == ["workspace"]
+    assert copy.stat().st_mode & 0o700 == 0o700
+
+
 # The same as grading, and no more than is needed
 
 
@@ -205,6 +243,48 @@ def test_files_that_were_seen_before_are_not_judged_again(pair: Pair) -> None:
 
     assert pair.look(known=(digest,)) == Seen(digest)
     assert not pair.ran
+
+
+def test_files_that_were_seen_before_are_laid_down_once(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readme = (pair.folder / "README.md").read_text()
+    known = (pair.look().digest, pair.look(append("README.md", "\n")).digest)
+    pair.look(write("README.md", readme), known=known)
+    copied: list[Path] = []
+    copy = Mirror._copy
+
+    def counted(path: Path, *given: object) -> object:
+        copied.append(path)
+        return copy(path, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Mirror, "_copy", staticmethod(counted))
+
+    assert pair.look(known=known) == Seen(known[0])
+    assert not copied
+    assert pair.look(append("README.md", "\n"), known=known) == Seen(known[1])
+    assert copied == [pair.folder / "README.md"]
+
+
+def test_no_two_processes_write_to_one_file_at_once(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has its own until it is whole, also of what all pairs share."""
+    written: list[Path] = []
+
+    def noted(path: Path, text: str) -> None:
+        written.append(path)
+        write_text(path, text)
+
+    monkeypatch.setattr(memory, "write_text", noted)
+    shared = tmp_path / "board" / "memory.json"
+    pair.look()
+    assert json.loads(shared.read_text())["found"]
+    shared.unlink()
+    look(Look(pair.folder, "plan_gate", tmp_path / "board" / "other"))
+
+    assert json.loads(shared.read_text())["laid"] == {}
+    assert len(written) == len(set(written)) == 4
 
 
 def test_what_was_found_in_one_pairs_files_holds_for_the_same_files_of_another(
