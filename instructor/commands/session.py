@@ -18,6 +18,7 @@ FETCH_HELP = "Seconds between two times that a repository or zip of the roster i
 LAN_HELP = "Let other machines in, each with a link that works once."
 LOG_HELP = "The session's log; by default in sessions/. One that is there is gone on with."
 START_HELP = "When the session was announced to begin, as 13:00: a late start counts as over."
+TIER_HELP = "For the live board: run students' code in this tier or a better one: A, B, or C."
 NAMES_HELP = "Show the pairs' names on the projector, and not numbers."
 
 
@@ -32,8 +33,10 @@ def session(  # noqa: PLR0913, PLR0917  each is an option of the command
     roster: Annotated[Path | None, typer.Option(help=ROSTER_HELP)] = None,
     poll: Annotated[bool, typer.Option("--poll", help=POLL_HELP)] = False,
     fetch: Annotated[float, typer.Option(min=10, help=FETCH_HELP)] = 60,
+    require_tier: Annotated[str, typer.Option(help=TIER_HELP)] = "B",
 ) -> None:
     """Serve a page for the projector: minutes left, what to reach, what to cut."""
+    from instructor.sandbox.tiers import expect_tier
     from instructor.session.access import read_secret
     from instructor.session.board import Board, BoardOptions
     from instructor.session.journal import choose_log, open_journal
@@ -45,6 +48,8 @@ def session(  # noqa: PLR0913, PLR0917  each is an option of the command
     loaded = load_workshop(COURSE, workshop)
     watching = BoardOptions(polling=poll, fetch_seconds=fetch)
     board = Board(loaded, folder, roster, watching) if folder or roster else None
+    if board:
+        expect_tier(require_tier)
     plan = plan_of(loaded, today_at(start, now) if start else None)
     path = log or choose_log(LOGS, workshop, now.strftime("%Y-%m-%d"))
     with open_journal(path, plan, now) as journal:

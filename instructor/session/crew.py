@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import psutil
 
+from instructor.sandbox.tiers import tier_in_force
 from instructor.workers import prepare_worker
 
 # What libraries leak in a process must not pile up over a session; starting one costs a second.
@@ -20,7 +21,7 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-class WorkerLost(Exception):  # noqa: N818  about one job, which can be given again
+class WorkerLost(Exception):  # noqa: N818  about one job; the board gives it once more
     """A job took its worker down, or was not done in time; the text says which."""
 
 
@@ -63,7 +64,9 @@ class Worker:
             self.end()
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=prepare_worker)
+            self._pool = ProcessPoolExecutor(
+                1, mp_context=context, initializer=prepare_worker, initargs=(tier_in_force(),)
+            )
             self._jobs = 1
             known = {child.pid for child in multiprocessing.active_children()}
             with _without_interrupts():

@@ -1,5 +1,6 @@
 """`instructor session` and `instructor sheet`, as they are typed."""
 
+import asyncio
 import json
 import os
 import signal
@@ -13,6 +14,8 @@ from typer.testing import CliRunner
 
 from instructor import CourseError
 from instructor.__main__ import app
+from instructor.sandbox import tiers
+from instructor.session.crew import Worker
 from instructor.session.log import read_log
 from lab.workshop import WorkshopError
 from tests.kit.command import COURSE
@@ -26,6 +29,7 @@ from tests.kit.command import COURSE
         (["session", "plan_gate", "--class", "{}/no_such"], "is not a folder"),
         (["session", "plan_gate", "--roster", "{}/no_such.csv"], "no_such.csv"),
         (["session", "plan_gate", "--log", "{}"], "cannot be written"),
+        (["session", "plan_gate", "--class", "{}", "--require-tier", "D"], "There is no tier 'D'"),
         (["sheet", "no_such"], "there is no workshop"),
         (["sheet", "plan_gate", "--start", "26:00"], "as in 13:00"),
     ],
@@ -38,6 +42,45 @@ def test_what_cannot_be_done_is_said_before_anything_is_served(
     assert isinstance(done.exception, CourseError | WorkshopError)
     assert said in str(done.exception)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("who", ["--class", "--roster"])
+def test_a_machine_that_does_not_hold_students_code_is_said_before_anything_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    """As ``grade`` says it; a session without a board runs nobody's code and needs nothing."""
+    monkeypatch.setenv(tiers.LESSER, tiers.C)
+    monkeypatch.setattr(tiers, "_SETTLED", {})
+    monkeypatch.setattr(tiers, "best_tier", tiers.best_tier.__wrapped__)
+    (tmp_path / "roster.csv").write_text("name,source\npair,\n")
+    log = tmp_path / "log.jsonl"
+    given = tmp_path / "roster.csv" if who == "--roster" else tmp_path
+    arguments = ["session", "plan_gate", "--log", str(log), "--start", "13:00"]
+
+    done = CliRunner().invoke(app, [*arguments, who, str(given)])
+
+    assert isinstance(done.exception, CourseError)
+    assert "can only limit students' code (tier C)" in str(done.exception)
+    assert not log.exists()
+
+
+def test_the_workers_of_the_board_run_code_in_the_tier_that_was_settled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tiers, "_SETTLED", {"tier": tiers.C})
+
+    async def scene() -> str:
+        worker = Worker()
+        try:
+            return await worker.do(settled, None, 120)
+        finally:
+            worker.end()
+
+    assert asyncio.run(scene()) == tiers.C
+
+
+def settled(_: object) -> str:
+    return tiers._SETTLED.get("tier", "")
 
 
 def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
