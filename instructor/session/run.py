@@ -19,10 +19,9 @@ from instructor.session.board_view import Numbers
 from instructor.session.closed import Site
 from instructor.session.room import Room, Watched
 from instructor.session.server import application
+from lab.clock import ROOM_FILE
 
 TICK_SECONDS = 0.25
-# Where notebooks below a class's folder find the clock; a name with a dot is nobody's submission.
-ROOM_FILE = ".room.json"
 MOST_BYTES_OF_A_REQUEST = 10_000
 LABELS = {ROOM: "Projector", TEACHER: "Teacher"}
 
@@ -76,10 +75,10 @@ async def serve(
             application(site), max_body_size=MOST_BYTES_OF_A_REQUEST
         )
         server.add_sockets([bound])
-        _say_links(access, base, options, say)
         clock = f"{base}/clock/{access.clock_key}.json" if options.lan else f"{base}/clock.json"
         try:
-            with _room_file(options.folder, clock):
+            with _room_file(options.folder, clock, say):
+                _say_links(access, base, options, say)
                 await _work(room, board, say)
         finally:
             server.stop()
@@ -137,17 +136,21 @@ def _bound(options: Options) -> Iterator[socket.socket]:
 
 
 @contextlib.contextmanager
-def _room_file(folder: Path | None, clock: str) -> Iterator[None]:
+def _room_file(folder: Path | None, clock: str, say: Callable[[str], None]) -> Iterator[None]:
     """Tell the notebooks of a class where the clock is, as long as there is one."""
     if folder is None:
         yield
         return
     path = folder / ROOM_FILE
-    write_text(path, json.dumps({"clock": clock}) + "\n")
+    try:
+        write_text(path, json.dumps({"clock": clock}) + "\n")
+    except OSError as error:
+        say(f"Notebooks will not find the clock ({error.strerror}). Set LAB_ROOM_URL={clock}")
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def _own_address() -> str:

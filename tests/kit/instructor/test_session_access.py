@@ -125,6 +125,14 @@ def test_a_projector_s_cookie_opens_nothing_of_the_teacher(lan: Served, path: st
     assert press(lan, "/teacher/press", Cookie=cookie, Origin=origin(lan)).status == 403
 
 
+@pytest.mark.parametrize("do", ["start", "names"])
+def test_nobody_presses_for_the_teacher_without_a_cookie(lan: Served, do: str) -> None:
+    for more in ({}, {"Cookie": f"teacher_{urlsplit(origin(lan)).port}=made.up"}):
+        answer = press(lan, "/teacher/press", do, Origin=origin(lan), **more)
+        assert answer.status == 403
+    assert lan.events == []
+
+
 def test_the_teacher_s_cookie_opens_both(lan: Served) -> None:
     cookie = let_in(lan, "Teacher")
 
@@ -225,6 +233,20 @@ def test_the_clock_alone_is_open_on_this_machine_and_to_its_key_on_the_lan(
         assert (told["block"], told["phase"], told["ends"]) == ("talk", "ready", None)
         assert told["left"] == 10 * 60 * 1000
     assert ask(lan, key.replace(".json", "0.json")).status == 403
+
+
+def test_a_class_folder_that_cannot_be_written_costs_the_notebooks_clock_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".room.json").mkdir()  # root could write into a folder that is closed
+
+    with served(tmp_path / "log.jsonl", folder=tmp_path) as session:
+        assert press(session, Origin=origin(session)).status == 204
+        line = next(line for line in session.said if line.startswith("Notebooks"))
+
+    assert line.startswith("Notebooks will not find the clock (")
+    assert line.endswith(f"Set LAB_ROOM_URL={session.url}/clock.json")
+    assert (tmp_path / ".room.json").is_dir()
 
 
 def test_a_cookie_outlives_a_restart_on_the_same_log_and_no_other(tmp_path: Path) -> None:

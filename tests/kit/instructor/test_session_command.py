@@ -96,6 +96,8 @@ def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
 def test_a_session_begins_stops_and_goes_on_with_its_log(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     arguments = ["session", "plan_gate", "--port", "0", "--log", str(log), "--class", str(tmp_path)]
+    # What is tested here runs nobody's code.
+    arguments += ["--require-tier", "C"]
     for words in ("The log begins:", "The log goes on:"):
         with subprocess.Popen(
             [sys.executable, "-m", "instructor", *arguments],
@@ -111,6 +113,8 @@ def test_a_session_begins_stops_and_goes_on_with_its_log(tmp_path: Path) -> None
             assert said[0].startswith(words)
             assert said[1].startswith("Projector: http://127.0.0.1:")
             assert said[2].startswith("Teacher:   http://127.0.0.1:")
+            clock = json.loads((tmp_path / ".room.json").read_text())["clock"]
+            assert clock == f"{said[1].split()[-1]}clock.json"
             for _ in range(3):  # somebody is in a hurry
                 process.send_signal(signal.SIGINT)
             rest, wrong = process.communicate(timeout=60)
