@@ -43,7 +43,10 @@ class Site:
         """Give the state as that role may see it."""
         view = teacher_view if role == TEACHER else view_of
         told = view(self.room.state(), self.room.now())
-        return {**told, "names": self.names, "watched": self.board is not None}
+        told |= {"names": self.names, "watched": self.board is not None}
+        if role == TEACHER and self.board:
+            told["note"] = self.board.snapshot()["note"]
+        return told
 
     def board_for(self, role: str) -> dict[str, Any] | None:
         """Give the board as that role may see it."""

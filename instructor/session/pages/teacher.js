@@ -18,6 +18,7 @@ function onState(view) {
   $("finish").disabled = !["running", "paused"].includes(view.phase);
   $("board").hidden = !view.watched;
   $("names").checked = view.names;
+  setText("board-note", view.note || "");
   showCues(view.cues);
   showCuts(view.cuts);
   showNotes(view.block);

@@ -280,6 +280,8 @@ def test_names_of_pairs_reach_the_projector_only_when_the_teacher_says_so(lan: S
         return ask(lan, path, Cookie=cookie).body
 
     assert "pair_7" in board("/teacher/events", teacher)
+    assert '"note"' in board("/teacher/events", teacher)
+    assert '"note"' not in board("/events", room)
     assert "pair_7" not in board("/events", room)
     assert "Pair 1" in board("/events", room)
     body = json.dumps({"do": "names", "shown": True, "block": PLAN.blocks[0].id})
