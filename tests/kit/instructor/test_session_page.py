@@ -200,17 +200,19 @@ def test_two_browsers_show_the_same_and_one_next_is_one_next(room: Audience) -> 
     room.at("9")
     for screen in (left, right):
         screen.shows("1:00")
-    for screen in (left, right):
-        screen.page.evaluate("() => { window.old = document.getElementById('title').textContent; }")
-    requests = [json.dumps({"do": "next", "block": "talk"})] * 2
-    for screen, body in zip((left, right), requests, strict=True):
-        screen.page.evaluate("body => fetch('/press', { method: 'POST', body })", body)
+    body = json.dumps({"do": "next", "block": "talk"})
+    post = "body => fetch('/press', { method: 'POST', body }).then((answer) => answer.status)"
+    statuses = [screen.page.evaluate(post, body) for screen in (left, right)]
 
+    assert sorted(statuses) == [204, 409]
     for screen in (left, right):
         screen.says("title", "Do build")
         screen.shows("20:00")
-        screen.wrong.clear()  # the second of the two was answered with a conflict
     assert room.session.events == ["start", "next"]
+    # A browser's console names what was answered with a conflict, and nothing else went wrong.
+    assert [said for screen in (left, right) for said in screen.wrong if "409" not in said] == []
+    assert left.wrong == []
+    right.wrong.clear()
 
 
 def test_a_server_that_is_started_again_goes_on_where_it_was(
@@ -281,25 +283,34 @@ def test_eighty_minutes_on_the_page_are_eighty_minutes_of_the_clock(
     assert {plan.cuts[taken.cut].block for taken in state.taken} & set(plan.keep) == set()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
 @pytest.mark.parametrize("who", ["projector", "teacher"])
-def test_axe_finds_nothing_serious(room: Audience, who: str, scheme: str) -> None:
+def test_axe_finds_nothing_serious(room: Audience, who: str, scheme: str, width: int) -> None:
     latest = {"check": "gate", "found": "a", "expected": "b", "next": "c"}
     rows = [pair(f"pair_{n}", "pass", "fail", "blocked", latest=latest) for n in range(30)]
     assert isinstance(room.session.board, FakeBoard)
-    room.session.board.show(board_of(*rows))
-    screen = room.sees(room.session.link("Teacher") if who == "teacher" else None, scheme=scheme)
+    room.session.board.show(board_of(*rows, note="The class cannot be looked over."))
+    link = room.session.link("Teacher") if who == "teacher" else None
+    screen = room.sees(link, scheme=scheme, width=width)
     screen.page.get_by_role("button", name="Start").click()
     screen.says("go", "Pause")
     room.at("12")
     screen.shows("+2:00")
     found = [_serious(screen.page)]
+    if who == "teacher":
+        screen.page.get_by_role("button", name="pair_3", exact=True).click()
+        expect(screen.page.locator("#latest")).to_be_visible()
+        found.append(_serious(screen.page))
     if who == "projector":
         screen.presses("l")
         expect(screen.page.locator("#board")).to_be_visible()
         found.append(_serious(screen.page))
         screen.presses("?")
         expect(screen.page.locator("#keys")).to_be_visible()
+        found.append(_serious(screen.page))
+        screen.presses("?")
+        screen.page.get_by_role("button", name="Pair 3", exact=True).click()
+        expect(screen.page.locator("#latest")).to_be_visible()
         found.append(_serious(screen.page))
 
     assert [rows for rows in found if rows] == []
@@ -330,10 +341,82 @@ def test_what_a_pair_wrote_is_shown_as_text_and_never_run(room: Audience) -> Non
     room.session.board.show(board_of(pair(HOSTILE, "fail", latest=latest)))
     teacher = room.sees(room.session.link("Teacher"))
 
-    teacher.page.get_by_role("button", name="img src").click()
+    teacher.page.get_by_label("The projector shows names").check()
+    screen = room.sees()
+    screen.presses("l")
+    expect(screen.page.locator("#board tbody th").first).to_have_text(HOSTILE)
 
-    expect(teacher.page.locator("#latest dd").first).to_have_text(HOSTILE)
-    assert teacher.page.locator("img:not(#pace-picture), body script").count() == 0
+    for shown in (teacher, screen):
+        shown.page.get_by_role("button", name="img src").click()
+        expect(shown.page.locator("#latest-name")).to_have_text(HOSTILE)
+        for part in range(4):
+            expect(shown.page.locator("#latest dd").nth(part)).to_have_text(HOSTILE)
+        assert shown.page.locator("img:not(#pace-picture), body script").count() == 0
+
+
+def test_the_teacher_alone_reads_what_keeps_the_class_from_being_looked_over(
+    room: Audience,
+) -> None:
+    screen, teacher = room.sees(), room.sees(room.session.link("Teacher"))
+    teacher.says("board-note", "")
+    assert isinstance(room.session.board, FakeBoard)
+
+    room.session.board.show(board_of(note="roster.csv is empty."))
+    room.at("0:05")
+
+    teacher.says("board-note", "roster.csv is empty.")
+    room.session.board.show(board_of())
+    room.at("0:10")
+    teacher.says("board-note", "")
+    assert "roster.csv" not in screen.page.content()
+
+
+def test_sixty_rows_that_change_all_session_leave_nothing_behind_in_the_page(
+    room: Audience,
+) -> None:
+    """No element, no handler and no listener more after eighty minutes than at their beginning."""
+    board = room.session.board
+    assert isinstance(board, FakeBoard)
+
+    def show(changes: int) -> None:
+        said = {"check": "gate", "found": f"change {changes}", "expected": "", "next": "Mend it."}
+        rows = [
+            pair(f"pair_{n:02}", "pass" if n < changes else "fail", "fail", "blocked", latest=said)
+            for n in range(60)
+        ]
+        board.show(board_of(*rows))
+        room.at(f"{changes * 80 // 60}:{changes * 80 % 60:02}")
+
+    show(0)
+    screen, teacher = room.sees(), room.sees(room.session.link("Teacher"))
+    screen.presses("l")
+    counts = []
+    for changes in range(1, 61):
+        show(changes)
+        for shown in (screen, teacher):
+            expect(shown.page.locator("#board-key")).to_contain_text(f"Do talk {changes}/60")
+        if changes in {1, 60}:
+            counts.append([_counts(shown.page) for shown in (screen, teacher)])
+
+    assert len(room.session.room.listeners) == 2
+    screen.page.reload()
+    expect(screen.page.locator("#board-key")).to_contain_text("Do talk 60/60")
+    assert len(room.session.room.listeners) == 2
+    for before, after in zip(*counts, strict=True):
+        assert after["elements"] == before["elements"]
+        # What a page has thrown away is still counted until it is collected: some tens, not all.
+        assert after["nodes"] < before["nodes"] + 500
+        assert after["jsEventListeners"] < before["jsEventListeners"] + 30
+
+
+def _counts(page: Page) -> dict[str, int]:
+    """Count what a page holds, also what it has taken out and still keeps."""
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("HeapProfiler.enable")
+    devtools.send("HeapProfiler.collectGarbage")
+    held = devtools.send("Memory.getDOMCounters")
+    devtools.detach()
+    return {**held, "elements": page.locator("*").count()}
 
 
 def test_the_board_follows_a_save_and_hides_names_until_the_teacher_shows_them(
