@@ -54,17 +54,18 @@ def study_files(workshops: list[Workshop]) -> Study:
 
 
 def study_data(workshop: Workshop) -> dict[str, Any]:
-    """Gather one workshop's self-study data as plain JSON values."""
+    """Gather one workshop's self-study data as plain JSON values.
+
+    Of the wrong gates these are the ones that a pair's own tests must notice.
+    """
     gate = workshop.gate.file
     folder = gate.rpartition("/")[0]
     beside = [name for name in workshop.start if name.startswith(f"{folder}/")]
-    gates = load_answer_key(workshop).wrong_gates
+    gates = [gate for gate in load_answer_key(workshop).wrong_gates if gate.layer == "core"]
     return {
-        "version": 1,
-        "workshop": workshop.id,
         "solutions": _solutions(workshop),
         "reference": _read(COURSE, gate),
-        "wrong_gates": [{"slip": g.slip, "layer": g.layer, "source": g.source} for g in gates],
+        "wrong_gates": [{"slip": g.slip, "source": g.source} for g in gates],
         "beside": {name.removeprefix(f"{folder}/"): _read(COURSE, name) for name in beside},
     }
 

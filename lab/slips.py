@@ -41,8 +41,7 @@ def find_slips(root: Path, workshop: Workshop) -> Card | Note:
         if said:
             line = Line("Your tests pass on a gate that is right.", "fail", said, "", _first(file))
             return Card(f"{title}: the slips are not looked at yet.", (line,))
-        wrong = [gate for gate in data["wrong_gates"] if gate["layer"] == "core"]
-        lines = tuple(_line(gate, gates.run(file, gate["source"])) for gate in wrong)
+        lines = tuple(_line(g, gates.run(file, g["source"])) for g in data["wrong_gates"])
     noticed = sum(line.outcome == "pass" for line in lines)
     return Card(f"{title}: your tests notice {noticed} of {len(lines)} slips.", lines)
 
