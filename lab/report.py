@@ -4,7 +4,6 @@ It is for a portfolio or a supervisor. Nothing in it has to be believed: it name
 digests and the command that judges them. There is no account, no network and no script in it.
 """
 
-import hashlib
 import html
 import platform
 import tomllib
@@ -15,13 +14,12 @@ from html.parser import HTMLParser
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from lab.cards import MARKS, Line
+from lab.cards import MARKS, Line, outcome_of
 from lab.checks import Checks
+from lab.digests import MISSING, SHOWN_DIGITS, digest, digests, whole, work_files
 from lab.report_style import PAGE, SHEET
 from lab.workshop import Block, Workshop
 
-SHOWN_DIGITS = 16
-MISSING = "missing"
 _WORDS = {"pass": "reached", "fail": "not yet", "blocked": "waits", "": "no check"}
 
 
@@ -35,8 +33,7 @@ class Reached:
     @property
     def outcome(self) -> str:
         """Give ``pass``, ``fail``, ``blocked``, or "" where nothing is checked."""
-        seen = {line.outcome for line in self.lines}
-        return next((word for word in ("fail", "blocked", "pass") if word in seen), "")
+        return outcome_of(self.lines)
 
     @property
     def count(self) -> str:
@@ -61,16 +58,6 @@ def reached(root: Path, workshop: Workshop) -> list[Reached]:
     return [Reached(block, _lines(checks, block)) for block in workshop.all_blocks]
 
 
-def digests(root: Path, files: Sequence[str]) -> dict[str, str]:
-    """Give the SHA-256 of each file's bytes, or ``missing``."""
-    return {file: _digest(root / file) for file in files}
-
-
-def work_files(workshop: Workshop) -> list[str]:
-    """List the files that a pair works in, notebooks left out: those hold no graded work."""
-    return sorted({*workshop.stripped, *workshop.start})
-
-
 def changed_since(root: Path, page: str) -> list[str] | None:
     """Compare the digests on a certificate with the files here; None where it holds none."""
     reader = _Reader()
@@ -79,7 +66,7 @@ def changed_since(root: Path, page: str) -> list[str] | None:
         return None
     rows = []
     for file, then in reader.found.items():
-        now = _digest(root / file) if _is_inside(file) else MISSING
+        now = digest(root / file) if _is_inside(file) else MISSING
         if now != then:
             rows.append(f"{file}: {then[:SHOWN_DIGITS]} then, {now[:SHOWN_DIGITS]} now")
     return rows
@@ -105,13 +92,6 @@ class _Reader(HTMLParser):
             self.found[file] = digest
 
 
-def _digest(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return MISSING
-
-
 def _lines(checks: Checks, block: Block) -> tuple[Line, ...]:
     try:
         return checks.lines(block.id)
@@ -133,8 +113,8 @@ def _sheet(root: Path, workshop: Workshop, name: str, now: datetime) -> str:
         when=now.strftime("%Y-%m-%d %H:%M %z").strip(),
         versions=_text(", ".join(_versions(root))),
         blocks="".join(map(_block_row, rows)),
-        whole=_whole(work),
-        checks=_whole(given),
+        whole=whole(work),
+        checks=whole(given),
         files="".join(_file_row(file, digest) for file, digest in work.items()),
         command=_text(f"uv run lab check {workshop.id}"),
         expected=_text(_expected(timed)),
@@ -163,12 +143,6 @@ def _file_row(file: str, digest: str) -> str:
 def _expected(timed: list[Reached]) -> str:
     """Say what the rerun must print, block by block."""
     return " · ".join(f"{row.block.title}: {row.count}" for row in timed)
-
-
-def _whole(found: dict[str, str]) -> str:
-    """Give one digest for many files: that of the lines "digest, two blanks, path"."""
-    text = "".join(f"{digest}  {file}\n" for file, digest in found.items())
-    return hashlib.sha256(text.encode()).hexdigest()[:SHOWN_DIGITS]
 
 
 def _versions(root: Path) -> Iterator[str]:

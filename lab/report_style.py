@@ -58,8 +58,8 @@ SHEET = """<section>
 <p>The work: <code>{whole}</code>. The checks and what else was given: <code>{checks}</code>.</p>
 <div class="files"><table><thead><tr><th>file</th><th>SHA-256</th></tr></thead>
 <tbody>{files}</tbody></table></div>
-<p class="small">The first 16 digits of each file's SHA-256. The two digests above are those of the
-lists “digest, two blanks, path”, sorted by path.</p>
+<p class="small">The first 16 digits of each file's SHA-256, CR LF counted as LF, as git keeps
+it. The two digests above are those of the lists “digest, two blanks, path”, sorted by path.</p>
 <h2>See it again</h2>
 <p class="box">In the folder with these files: <code>{command}</code><br>{expected}</p>
 <h2>What this proves, and what it does not</h2>

@@ -13,7 +13,8 @@ from lab import report_command
 from lab.__main__ import main
 from lab.cards import Line
 from lab.checks import Checks
-from lab.report import certificate, changed_since, digests, work_files
+from lab.digests import digests, work_files
+from lab.report import certificate, changed_since
 from lab.workshop import Workshop, load_workshop, workshop_ids
 from tests.kit.browser import needs_browser, open_browser
 from tests.kit.command import COURSE, in_workspace
@@ -188,6 +189,19 @@ def test_the_files_of_a_page_are_unchanged(
     page = written(workspace, workshop, monkeypatch)
 
     assert changed_since(workspace, page) == []
+
+
+def test_other_line_endings_are_no_change(
+    workspace: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = written(workspace, workshop, monkeypatch)
+    for file in work_files(workshop):
+        path = workspace / file
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+
+    assert b"\r\n" in (workspace / "lab" / "plan_gate.py").read_bytes()
+    assert changed_since(workspace, page) == []
+    assert "CR LF counted as LF" in text_of(page)
 
 
 def test_a_file_that_changed_or_is_gone_is_named(
