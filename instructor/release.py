@@ -22,11 +22,9 @@ TEMPLATE = COURSE / "instructor" / "workspace"
 # What every workspace holds, whatever its workshops.
 COMMON = (
     "lab/__init__.py", "lab/__main__.py", "lab/cards.py", "lab/checks.py", "lab/clock.py",
-    "lab/coach.py",
-    "lab/commands.py", "lab/digests.py", "lab/fresh.py", "lab/guidance.py", "lab/hints.py",
-    "lab/hole_probes.py",
-    "lab/holes.py", "lab/holes_command.py", "lab/originals.py", "lab/outcomes.py", "lab/parts.py",
-    "lab/progress.py", "lab/quick_start.py", "lab/replay.py", "lab/report.py",
+    "lab/coach.py", "lab/commands.py", "lab/digests.py", "lab/fresh.py", "lab/guidance.py",
+    "lab/hints.py", "lab/hole_probes.py", "lab/holes.py", "lab/originals.py", "lab/outcomes.py",
+    "lab/parts.py", "lab/progress.py", "lab/quick_start.py", "lab/replay.py", "lab/report.py",
     "lab/report_command.py", "lab/report_style.py", "lab/slips.py", "lab/solutions.py",
     "lab/strict_json.py", "lab/study.py", "lab/suite.py", "lab/tries.py", "lab/watch.py",
     "lab/whole_file.py", "lab/workshop.py", "LICENSE",

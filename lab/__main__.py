@@ -6,12 +6,12 @@ options that gives the exit code, and raises ``WorkshopError`` for wrong usage.
 
 import argparse
 import os
-import subprocess
 import sys
 from pathlib import Path
 
-from lab import coach, commands, guidance, holes_command, report_command
+from lab import coach, commands, guidance, report_command
 from lab.quick_start import leave_out_slow_formats
+from lab.study import run_python
 from lab.workshop import WorkshopError, workshop_ids
 
 FAILED = 3
@@ -21,13 +21,14 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; 0 when every check passes, 1 when one does not, 2 for wrong usage."""
     elsewhere = _workspace_of(Path.cwd())
     if arguments is None and elsewhere and elsewhere != coach.ROOT:
-        return _run_in(elsewhere, sys.argv[1:])
+        # The code of the workspace that we stand in, which is not ours.
+        return run_python(["-P", "-m", "lab", *sys.argv[1:]], Path.cwd(), elsewhere)
     leave_out_slow_formats()
     _speak_utf_8()
     guidance.speak_terminal()
     parser = argparse.ArgumentParser(prog="lab", description="Check your work in a terminal.")
     parsers = parser.add_subparsers(dest="command", required=True)
-    for module in (commands, report_command, holes_command):
+    for module in (commands, report_command):
         module.add(parsers)
     options = parser.parse_args(arguments)
     try:
@@ -55,19 +56,6 @@ def _fault(error: Exception) -> int:
         file=sys.stderr,
     )
     return FAILED
-
-
-def _run_in(workspace: Path, arguments: list[str]) -> int:
-    """Run the command with the code of the workspace that we stand in, which is not ours."""
-    path = os.pathsep.join(filter(None, (str(workspace), os.environ.get("PYTHONPATH", ""))))
-    process = subprocess.Popen(  # noqa: S603  this Python, and the arguments that we were given
-        [sys.executable, "-P", "-m", "lab", *arguments], env={**os.environ, "PYTHONPATH": path}
-    )
-    while True:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:  # it has got that too, and says what there is to say
-            continue
 
 
 def _workspace_of(folder: Path) -> Path | None:

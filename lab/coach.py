@@ -16,7 +16,7 @@ from lab.cards import Card, Line, Note
 from lab.checks import Checks
 from lab.clock import BlockClock, with_clock
 from lab.fresh import forget, fresh
-from lab.holes import holes
+from lab.holes import SECONDS, find_holes
 from lab.progress import keep_progress, read_progress
 from lab.slips import find_slips
 from lab.workshop import Workshop, WorkshopError, load_workshop
@@ -27,6 +27,10 @@ __all__ = [
 ]  # fmt: skip
 
 ROOT = Path(__file__).resolve().parents[1]
+# Said where a gate, or a schema, is also asked about inputs that nobody sees here.
+MORE_INPUTS = (
+    "Green here means the checks that you can see; grading has more inputs of the same kinds."
+)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -65,10 +69,13 @@ def block(workshop: str, block_id: str) -> Note | BlockClock:
     return with_clock(Note(heading, "\n".join(filter(None, lines))), item, workshop, ROOT)
 
 
-def check(workshop: str, block_id: str) -> Card:
-    """Check what can be seen of a block's outcome; the grader runs the same checks and more."""
+def check(workshop: str, block_id: str, checks: Checks | None = None) -> Card:
+    """Check what can be seen of a block's outcome; the grader runs the same checks and more.
+
+    ``checks`` are those of one pass over several blocks, so that no test of it runs twice.
+    """
     try:
-        return _check(load_workshop(ROOT, workshop), block_id)
+        return _check(load_workshop(ROOT, workshop), block_id, checks)
     except WorkshopError as error:
         return Card("This check cannot run.", (Line(str(error), "fail"),))
     except Exception as error:  # noqa: BLE001  a workspace may be in any state
@@ -110,6 +117,15 @@ def slips(workshop: str) -> Card | Note:
 
 
 @_in_words
+def holes(workshop: str, hint: int = 1, seconds: float = SECONDS) -> Card | Note:
+    """Count the kinds of holes that your gate still has, and hint at one; nothing is graded.
+
+    ``hint`` chooses among the open ones: 1 is the easiest. ``seconds`` is the time for one kind.
+    """
+    return find_holes(ROOT, load_workshop(ROOT, workshop), hint, seconds)
+
+
+@_in_words
 def try_gate(workshop: str, fixture: str, predict: str, **named: str) -> Note:
     """Give one of your fixtures to your own gate, and compare its verdict with your prediction.
 
@@ -134,18 +150,19 @@ def compare(workshop: str, left: str, right: str) -> Note:
     return tries.compare(ROOT, workshop, left, right)
 
 
-def _check(workshop: Workshop, block_id: str) -> Card:
+def _check(workshop: Workshop, block_id: str, checks: Checks | None) -> Card:
     item = workshop.block(block_id)
-    lines = Checks(ROOT, workshop, block_id).lines(block_id)
+    lines = (checks or Checks(ROOT, workshop, block_id)).lines(block_id)
     if not lines:
         return Card(f"{item.title}: nothing is checked here; grading looks at the files.", ())
     done = sum(line.outcome == "pass" for line in lines)
-    hidden = sum(e.graded and e.kind != "suite" for e in workshop.evidence_of(block_id))
     heading = f"{item.title}: {done} of {len(lines)} checks pass."
-    if done == len(lines) and hidden:
-        more = "1 check that runs" if hidden == 1 else f"{hidden} checks that run"
-        heading += f" Grading adds {more} only there."
     note = guidance.note_check(ROOT, workshop, block_id, lines, datetime.now(UTC))
+    hidden = [e.kind for e in workshop.evidence_of(block_id) if e.graded and e.kind != "suite"]
+    if done == len(lines) and hidden:
+        more = "1 check that runs" if len(hidden) == 1 else f"{len(hidden)} checks that run"
+        heading += f" Grading adds {more} only there."
+        note = "\n".join(filter(None, (MORE_INPUTS if "cases" in hidden else "", note)))
     return Card(heading, lines, note)
 
 

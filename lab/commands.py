@@ -8,6 +8,7 @@ from typing import Any
 
 from lab import coach
 from lab.cards import Card, Note
+from lab.checks import Checks
 from lab.study import study
 from lab.watch import watch
 from lab.workshop import WorkshopError, load_workshop, workshop_ids
@@ -22,6 +23,7 @@ MAYBE: Argument = (
     {"nargs": "?", "default": "", "help": "an exercise or a block; without it, what is open"},
 )
 AGAIN: Argument = ("--again", {"action": "store_true", "help": "only the hints you had already"})
+NTH: Argument = ("--hint", {"type": int, "default": 1, "metavar": "N", "help": "the Nth open one"})
 TO: Argument = ("--to", {"type": Path, "metavar": "DIR", "help": "the workspace's folder"})
 PLAIN: Argument = ("--plain", {"action": "store_true", "help": "print the paths; open nothing"})
 
@@ -40,7 +42,8 @@ class Command:
 def _check(options: Options) -> int:
     workshop = load_workshop(coach.ROOT, options.workshop)
     blocks = [workshop.block(options.block)] if options.block else workshop.blocks
-    cards = [coach.check(workshop.id, block.id) for block in blocks]
+    checks = Checks(coach.ROOT, workshop, options.block or "")
+    cards = [coach.check(workshop.id, block.id, checks) for block in blocks]
     print("\n\n".join(str(card) for card in cards))
     return _code(*cards)
 
@@ -64,6 +67,12 @@ def _progress(options: Options) -> int:
 def _slips(options: Options) -> int:
     said = coach.slips(options.workshop)
     return _say(said) if isinstance(said, Note) else _say(said) or _code(said)
+
+
+def _holes(options: Options) -> int:
+    """Hunt; 1 where there could be no hunt. An open hole is no failure."""
+    said = coach.holes(options.workshop, options.hint)
+    return _say(said) if isinstance(said, Card) else _say(said) or 1
 
 
 def _watch(options: Options) -> int:
@@ -91,6 +100,7 @@ COMMANDS = (
     Command("reset", "give an exercise back as it was, and keep yours", _reset, (EXERCISE,)),
     Command("progress", "show blocks, tries, minutes and hints", _progress, (), True),
     Command("slips", "name the slips that your tests would not notice", _slips),
+    Command("holes", "count the holes that your gate still has; ungraded", _holes, (NTH,), True),
     Command("study", "make a workspace or go on in one, in JupyterLab", _study, (TO, PLAIN), True),
 )
 

@@ -14,8 +14,7 @@ _KEPT = frozenset(
         f"lab.{name}"
         for name in (
             "__main__", "cards", "checks", "clock", "coach", "commands", "digests", "fresh",
-            "guidance",
-            "hints", "hole_probes", "holes", "holes_command", "originals", "parts", "progress",
+            "guidance", "hints", "hole_probes", "holes", "originals", "parts", "progress",
             "quick_start", "replay", "report", "report_command", "report_style", "slips",
             "solutions", "strict_json", "study", "suite", "tries", "watch", "whole_file",
             "workshop",

@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from lab.cards import MARKS, Line, Note
+from lab.cards import MARKS, Line, Note, outcome_of
+from lab.digests import digests, whole, work_files
 from lab.hints import Ladder, find_ladder, load_ladders
 from lab.originals import give_back
 from lab.progress import BlockNotes, Progress, keep_progress, read_progress
 from lab.solutions import load_study
 from lab.workshop import Block, Workshop, WorkshopError
 
-# A solution is shown once its block was green, or after this many red checks of it.
+# A solution is shown once its block was green, or after this many red checks of it. A check
+# that is only run again, with no file changed, is no try.
 TRIES = 3
 
 
@@ -38,13 +40,13 @@ def note_check(
     root: Path, workshop: Workshop, block_id: str, lines: Sequence[Line], now: datetime
 ) -> str:
     """Write a check down; give what to say beneath it, "" for nothing."""
+    outcome = outcome_of(lines)
     red = next((line.name for line in lines if line.outcome == "fail"), "")
-    waits = any(line.outcome == "blocked" for line in lines)
-    outcome = "fail" if red else "blocked" if waits else "pass"
+    work = whole(digests(root, work_files(workshop)))
     notes = read_progress(root)
-    keep_progress(root, notes.checked(workshop.id, block_id, outcome, red, now))
+    keep_progress(root, notes.checked(workshop.id, block_id, outcome, red, work, now))
     stuck = f"Stuck? {call('hint', workshop.id, block_id)} gives one hint at a time."
-    return "\n".join(filter(None, (stuck if red else "", notes.trouble)))
+    return "\n".join(filter(None, (stuck if outcome == "fail" else "", notes.trouble)))
 
 
 def hint(root: Path, workshop: Workshop, exercise: str, again: bool) -> Note:
@@ -52,7 +54,11 @@ def hint(root: Path, workshop: Workshop, exercise: str, again: bool) -> Note:
     notes = read_progress(root)
     ladder = _ladder(root, workshop, exercise, notes)
     seen = notes.seen(workshop.id, ladder.exercise)
-    number = max(1, min(seen + (not again), len(ladder.rungs)))
+    if again and not seen:
+        first = call("hint", workshop.id, ladder.exercise)
+        found = f"{ladder.title}: no hint yet. Found: none was shown. Expected: one, to show again."
+        return Note(f"{found} Next: {first}", notes.trouble)
+    number = min(seen + (not again), len(ladder.rungs))
     keep_progress(root, notes.shown(workshop.id, ladder.exercise, number))
     rungs = "\n".join(f"{n}. {text}" for n, text in enumerate(ladder.rungs[:number], start=1))
     heading = f"{ladder.title}: hint {number} of {len(ladder.rungs)}."
@@ -81,7 +87,7 @@ def solution(root: Path, workshop: Workshop, exercise: str) -> Note:
         title = workshop.block(ladder.block).title
         return Note(
             f"{ladder.title}: not yet. Found: {_count(block.tries, 'red check')} of “{title}”. "
-            f"Expected: a green one, or {TRIES} red ones. Next: "
+            f"Expected: a green one, or {TRIES} red ones with an edit between them. Next: "
             f"{call('check', workshop.id, ladder.block)}. {hints}"
         )
     found = data.get("solutions", {}).get(ladder.exercise)
@@ -127,8 +133,8 @@ def _after_the_last_hint(root: Path, workshop: Workshop, ladder: Ladder, notes: 
         return f"That was the last one. {show} shows one right way."
     tries = notes.block(workshop.id, ladder.block).tries
     return (
-        f"That was the last one. After {TRIES} red checks of its block ({tries} so far), or a "
-        f"green one, {show} shows one right way."
+        f"That was the last one. After {TRIES} red checks of its block with an edit between them "
+        f"({tries} so far), or a green one, {show} shows one right way."
     )
 
 

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from lab.cards import Card, Line, Note
@@ -18,15 +19,15 @@ from lab.hole_probes import (
     CLOSED,
     CRASH,
     OPEN,
-    ROOT,
     TOO_STRICT,
     Holes,
     Kind,
     load_holes,
     probes_file,
 )
+from lab.progress import keep_progress, read_progress
 from lab.suite import cut
-from lab.workshop import Workshop, WorkshopError, load_workshop
+from lab.workshop import Workshop, WorkshopError
 
 SECONDS = 5.0
 START_SECONDS = 60.0
@@ -44,25 +45,22 @@ _FOUND = {
 }
 
 
-def holes(workshop: str, hint: int = 1, seconds: float = SECONDS) -> Card | Note:
-    """Count the kinds of holes that your gate still has, and hint at one; nothing is graded.
-
-    ``hint`` chooses among the open ones: 1 is the easiest. ``seconds`` is the time for one kind.
-    """
-    try:
-        found = load_workshop(ROOT, workshop)
-        if probes_file(workshop) not in found.given:
-            return Note(f"{workshop} has no hole hunt.")
-        table = load_holes(ROOT, workshop)
-        came = _hunt(found, table, seconds)
-    except WorkshopError as error:
-        return Note(str(error))
-    before = _remembered(workshop)
-    _remember(workshop, came)
-    return _card(table, came, before, hint)
+def find_holes(root: Path, workshop: Workshop, hint: int, seconds: float) -> Card | Note:
+    """Count the kinds of holes that a gate still has, and hint at one of them."""
+    if type(hint) is not int:
+        return Note(f"Found: hint={hint!r}. Expected: a number. Next: hint=2, for the second one.")
+    if probes_file(workshop.id) not in workshop.given:
+        return Note(f"{workshop.id} has no hole hunt.")
+    table = load_holes(root, workshop.id)
+    came = _hunt(root, workshop, table, seconds)
+    notes = read_progress(root)
+    still = [kind for kind, (word, _) in came.items() if word != CLOSED]
+    keep_progress(root, notes.hunted(workshop.id, still))
+    card = _card(table, came, set(notes.holes.get(workshop.id, ())), hint)
+    return replace(card, note=notes.trouble)
 
 
-def _hunt(workshop: Workshop, table: Holes, seconds: float) -> Came:
+def _hunt(root: Path, workshop: Workshop, table: Holes, seconds: float) -> Came:
     """Ask about every kind; after a hang, ask about those that are left in a new process."""
     came: Came = {}
     kinds = [kind.id for kind in table.kinds]
@@ -71,11 +69,11 @@ def _hunt(workshop: Workshop, table: Holes, seconds: float) -> Came:
         hangs = sum(word == HANG for word, _ in came.values())
         if not left or hangs >= MOST_HANGS:
             break
-        came |= _ask_in_a_process(workshop, left, seconds)
+        came |= _ask_in_a_process(root, workshop, left, seconds)
     return {kind: came.get(kind, (UNASKED, "")) for kind in kinds}
 
 
-def _ask_in_a_process(workshop: Workshop, kinds: list[str], seconds: float) -> Came:
+def _ask_in_a_process(root: Path, workshop: Workshop, kinds: list[str], seconds: float) -> Came:
     """Give what came of each kind until the process ended or gave no further answer."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "answers"
@@ -83,7 +81,7 @@ def _ask_in_a_process(workshop: Workshop, kinds: list[str], seconds: float) -> C
         command = [sys.executable, "-m", "lab.hole_probes", workshop.id, str(out), *kinds]
         try:
             process = subprocess.Popen(  # noqa: S603  our own module, in the pair's own folder
-                command, cwd=ROOT, env=_environment(), stdin=subprocess.DEVNULL,
+                command, cwd=root, env=_environment(root), stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             )  # fmt: skip
         except OSError as error:
@@ -140,8 +138,8 @@ def _not_yet(workshop: Workshop, came: str, text: str) -> str:
     )
 
 
-def _environment() -> dict[str, str]:
-    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+def _environment(root: Path) -> dict[str, str]:
+    paths = [str(root), os.environ.get("PYTHONPATH", "")]
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
@@ -174,35 +172,3 @@ def _hint(kind: Kind, came: tuple[str, str]) -> Line:
     word, text = came
     found = _FOUND.get(word) or f"Your gate crashes: {cut(text, 200)}"
     return Line("One that is open", "fail", found, kind.closed, kind.hint)
-
-
-def _state() -> Path:
-    return ROOT / ".lab" / "holes.json"
-
-
-def _remembered(workshop_id: str) -> set[str]:
-    """Read which kinds were open the last time; a state that cannot be read is none."""
-    try:
-        state = json.loads(_state().read_text(encoding="utf-8"))
-        return {str(kind) for kind in state.get(workshop_id, [])}
-    except (OSError, ValueError, AttributeError, TypeError):
-        return set()
-
-
-def _remember(workshop_id: str, came: Came) -> None:
-    path = _state()
-    try:
-        state = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        state = {}
-    state = state if isinstance(state, dict) else {}
-    state[workshop_id] = [kind for kind, (word, _) in came.items() if word != CLOSED]
-    part = path.with_suffix(".part")
-    if (ROOT / "instructor").is_dir():  # the course itself, which remembers nothing
-        return
-    try:
-        path.parent.mkdir(exist_ok=True)
-        part.write_text(json.dumps(state, indent=2) + "\n", encoding="utf-8")
-        part.replace(path)
-    except OSError:
-        return  # a hunt in a folder that cannot be written to still counts

@@ -40,13 +40,13 @@ def _make_and_enter(root: Path, workshop_id: str, target: Path, plain: bool) -> 
     if not (target / ORIGINALS / "notebooks" / workshop_id).is_dir():
         print(f"Making a workspace for you: {target}", flush=True)
         command = ["-m", "instructor", "release", workshop_id, "--self-study", "--to", str(target)]
-        made = _python(command, root, root)
+        made = run_python(command, root, root)
         if made != 0:
             return made
     else:
         print(f"Going on in {target}", flush=True)
     arguments = ["-m", "lab", "study", workshop_id, *(["--plain"] if plain else [])]
-    return _python(arguments, target, target)
+    return run_python(arguments, target, target)
 
 
 def _go_on(root: Path, workshop: Workshop, plain: bool) -> int:
@@ -57,12 +57,12 @@ def _go_on(root: Path, workshop: Workshop, plain: bool) -> int:
         return 0
     print(
         f"Opening {notebook.relative_to(root).as_posix()} in JupyterLab; Ctrl-C here ends it.\n"
-        f"To come back: lab study {workshop.id}, in {root}",
+        f"To come back: uv run lab study {workshop.id}, in {root}",
         flush=True,
     )
     # Without this the notebook's own folder would be all that JupyterLab shows.
     place = f"--ServerApp.root_dir={root}"
-    return _python(["-m", "jupyterlab", place, str(notebook)], root, root)
+    return run_python(["-m", "jupyterlab", place, str(notebook)], root, root)
 
 
 def next_notebook(root: Path, workshop: Workshop) -> str:
@@ -81,10 +81,12 @@ def _print_paths(root: Path, workshop: Workshop, notebook: Path) -> None:
         print(f"   {number}:     {root / 'notebooks' / workshop.id / name}")
     print(f"Gate:     {root / workshop.gate.file}")
     print(f"Fixtures: {root / 'fixtures' / workshop.id}")
-    print(f"In VS Code open the folder, then the notebook. To check: lab check {workshop.id}")
+    print("In VS Code open the folder, then the notebook. Then, in that folder:")
+    print(f"To check:     uv run lab check {workshop.id}")
+    print(f"To come back: uv run lab study {workshop.id} --plain")
 
 
-def _python(arguments: list[str], folder: Path, package: Path) -> int:
+def run_python(arguments: list[str], folder: Path, package: Path) -> int:
     """Run Python in a folder, with the ``lab`` of ``package`` and this Python's programs."""
     old = os.environ
     environment = {
@@ -99,7 +101,7 @@ def _python(arguments: list[str], folder: Path, package: Path) -> int:
     while True:
         try:
             return process.wait()
-        except KeyboardInterrupt:  # it has got that too, and may ask whether it is meant
+        except KeyboardInterrupt:  # it has got that too, and answers it
             continue
 
 

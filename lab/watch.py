@@ -8,6 +8,7 @@ from types import FrameType
 
 from lab import coach
 from lab.cards import Card
+from lab.checks import Checks
 from lab.hints import find_ladder, load_ladders
 from lab.parts import place_of
 from lab.workshop import Block, Workshop, WorkshopError
@@ -69,10 +70,11 @@ def _follow(
 
 def _check(root: Path, workshop: Workshop, chosen: Block | None, last: Block) -> Block:
     """Check the chosen block, or go on from the last one to the first that is red; give it."""
+    checks = Checks(root, workshop, chosen.id if chosen else "")
     order = [chosen] if chosen else [*workshop.blocks[workshop.blocks.index(last) :]]
     for block in order:
         print(f"Checking “{block.title}” …", flush=True)
-        card = coach.check(workshop.id, block.id)
+        card = coach.check(workshop.id, block.id, checks)
         print(card, flush=True)
         if _Asked.to_stop or not card.passed:
             print(_open_next(root, workshop, block, card), flush=True)

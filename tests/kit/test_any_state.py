@@ -14,6 +14,7 @@ from tests.kit.conftest import NOW
 GATE, TESTS = "lab/plan_gate.py", "tests/test_plan_gate.py"
 PLAN, INVENTORY = "fixtures/plan_gate/valid_plan.json", "fixtures/plan_gate/inventory.json"
 NOTEBOOK, ROOM = "notebooks/plan_gate/1_inventory_and_contract.ipynb", "notebooks/plan_gate"
+PROBES = "fixtures/plan_gate/holes.json"
 OUTCOMES, NOTES = "tests/test_plan_gate_outcomes.py", ".lab/progress.json"
 STUDY, SCHEMA = ".lab/study/plan_gate.txt", "lab/agent_plan.schema.json"
 GONE = None
@@ -48,12 +49,20 @@ STATES: dict[str, tuple[str, str | bytes | None, str]] = {
     "notebook gone": (NOTEBOOK, GONE, ""),
     "workshop not TOML": (f"{ROOM}/workshop.toml", "[", "workshop.toml cannot be read"),
     "workshop lacks fields": (f"{ROOM}/workshop.toml", "version = 1", "missing or misspelt field"),
+    "workshop's blocks are texts": (f"{ROOM}/timing.toml", 'blocks = ["x"]', "misspelt field"),
     "timing of another shape": (f"{ROOM}/timing.toml", "blocks = 3", "missing or misspelt field"),
     "timing gone": (f"{ROOM}/timing.toml", GONE, "there is no workshop 'plan_gate' here"),
     "hints gone": (f"{ROOM}/hints.toml", GONE, "hints.toml is missing. Get it back"),
     "hints not TOML": (f"{ROOM}/hints.toml", "[[", "hints.toml cannot be read"),
     "hints of another shape": (f"{ROOM}/hints.toml", "ladders = 3", "hints.toml cannot be read"),
     "notes not JSON": (NOTES, "{", "It is now .lab/progress.unreadable.json"),
+    "notes deeply nested": (NOTES, "[" * 100_000, "cannot be read (RecursionError)"),
+    "notes of holes of wrong types": (
+        NOTES,
+        '{"blocks": {}, "hints": {}, "holes": {"plan_gate": 3}}',
+        "cannot be read (TypeError)",
+    ),
+    "probes not JSON": (PROBES, "{", "Get it back: git checkout -- fixtures/plan_gate/holes.json"),
     "notes of another shape": (NOTES, '{"blocks": [], "hints": {}}', ".lab/progress.json cannot"),
     "notes of wrong types": (NOTES, '{"blocks": {"a": {"tries": "x"}}, "hints": {}}', "TypeError"),
     "notes without a zone": (
@@ -101,9 +110,17 @@ FURTHER = {
     "fixtures/plan_gate/inventory.json": {
         "inventory": lambda: coach.check("plan_gate", "inventory")
     },
+    "fixtures/plan_gate/holes.json": {"holes": lambda: coach.holes("plan_gate")},
+    ".lab/progress.json": {"holes": lambda: coach.holes("plan_gate", hint="x")},
     ".lab/study/plan_gate.txt": {"slips": lambda: coach.slips("plan_gate")},
-    "notebooks/plan_gate/workshop.toml": {"lab check": lambda: terminal()},
-    "notebooks/plan_gate/timing.toml": {"lab check": lambda: terminal()},
+    "notebooks/plan_gate/workshop.toml": {
+        "lab check": lambda: terminal(),
+        "holes": lambda: coach.holes("plan_gate"),
+    },
+    "notebooks/plan_gate/timing.toml": {
+        "lab check": lambda: terminal(),
+        "holes": lambda: coach.holes("plan_gate"),
+    },
 }
 
 

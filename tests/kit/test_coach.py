@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from lab.cards import Card, Line, Note
+from lab.coach import MORE_INPUTS
 from tests.kit.command import COURSE, in_workspace
 
 SAY = "from lab import coach\n"
@@ -33,6 +34,7 @@ def test_a_check_turns_green_after_a_save_without_a_restart(workspace: Path) -> 
     assert "Found: inventory.json does not have its form yet" in out
     assert "Next: Open fixtures/plan_gate/inventory.json" in out
     assert "4 of 4 checks pass. Grading adds 1 check that runs only there." in out
+    assert out.count(MORE_INPUTS) == 1
 
 
 def test_an_edit_of_the_gate_is_seen_at_once(workspace: Path) -> None:
@@ -126,6 +128,7 @@ def test_lab_check_says_it_in_a_terminal_and_exits_with_1_while_red(workspace: P
 
     assert done.code == 1
     assert "Inventory one real tool: 0 of 4 checks pass." in done.out
+    assert MORE_INPUTS not in done.out
     assert "Traceback" not in done.out + done.err
 
 
@@ -134,6 +137,8 @@ def test_lab_check_is_green_and_exits_with_0_when_all_is_done(finished: Path) ->
 
     assert (done.code, done.err) == (0, "")
     assert "✗" not in done.out
+    # Inventory, contract and validator are asked about hidden inputs; their cards say so.
+    assert done.out.count(MORE_INPUTS) == 3
 
 
 @pytest.mark.parametrize("arguments", [["no_such"], ["plan_gate", "no_such"]])

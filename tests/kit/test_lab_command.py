@@ -41,9 +41,26 @@ sys.exit(watch(coach.ROOT, load_workshop(coach.ROOT, "plan_gate"), {block!r}, wa
 """
 
 
-def watched(workspace: Path, block: str | None) -> Ended:
+# Says which test file runs.
+TELL = """
+from lab import checks
+
+run = checks.run_suite
+
+
+def told(root, file, *more):
+    print("RUN", file)
+    return run(root, file, *more)
+
+
+checks.run_suite = told
+"""
+OUTCOMES = "tests/test_plan_gate_outcomes.py"
+
+
+def watched(workspace: Path, block: str | None, before: str = "") -> Ended:
     code = WATCH.format(saved=str(COURSE / INVENTORY), file=INVENTORY, block=block)
-    return in_workspace(workspace, "-c", code)
+    return in_workspace(workspace, "-c", before + code)
 
 
 def test_watch_says_what_it_does_before_it_does_it_and_goes_on(workspace: Path) -> None:
@@ -77,6 +94,23 @@ def test_watch_of_one_block_stays_with_it(workspace: Path) -> None:
     assert "Freeze the plan contract" not in done.out
     assert "Green. Nothing more to mend here." in done.out
     assert "inventory.json is not JSON" in done.out
+
+
+def test_a_watch_runs_each_test_file_once_for_a_save(workspace: Path) -> None:
+    passes = watched(workspace, None, TELL).out.split("Saved: ")
+
+    assert [text.count(f"RUN {OUTCOMES}") for text in passes] == [1, 1, 1]
+    assert passes[1].count("Checking “") == 2
+
+
+def test_a_check_of_all_blocks_runs_each_test_file_once(workspace: Path) -> None:
+    check = "from lab.__main__ import main\nmain(['check', 'plan_gate'])\n"
+
+    rows = in_workspace(workspace, "-c", TELL + check).out.splitlines()
+
+    # The pair's own tests wait for the validator, so their file does not run.
+    assert [row for row in rows if row.startswith("RUN")] == [f"RUN {OUTCOMES}"]
+    assert sum("checks pass" in row for row in rows) == 6
 
 
 def test_a_save_is_seen_well_within_a_second(workspace: Path) -> None:
@@ -177,6 +211,7 @@ def test_study_makes_a_workspace_and_comes_back_to_the_first_open_notebook(
     assert (made.code, made.err) == (0, ""), made.out + made.err
     assert f"Making a workspace for you: {target}" in made.out
     assert f"Notebook: {target / 'notebooks/plan_gate/1_inventory_and_contract.ipynb'}" in made.out
+    assert "To come back: uv run lab study plan_gate --plain" in made.out
     assert (target / study_file("plan_gate")).is_file()
     for file in (INVENTORY, "lab/agent_plan.schema.json"):
         shutil.copy(reference / file, target / file)

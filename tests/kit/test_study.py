@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from instructor.answer_key import load_answer_key
 from instructor.release import build, find_leaks, release, workspace_files
 from instructor.study import study_files
 from lab import guidance
@@ -73,6 +74,15 @@ def test_hints_are_read_again_without_a_new_one(workspace: Path, workshop: Works
     said = str(guidance.hint(workspace, workshop, "bindings", again=True))
 
     assert "hint 1 of 4" in said
+    assert read_progress(workspace).seen("plan_gate", "bindings") == 1
+
+
+def test_where_no_hint_was_shown_none_is_shown_again(workspace: Path, workshop: Workshop) -> None:
+    said = str(guidance.hint(workspace, workshop, "bindings", again=True))
+
+    assert "no hint yet. Found: none was shown. Expected: one, to show again. Next: " in said
+    assert said.endswith('coach.hint("plan_gate", "bindings")')
+    assert read_progress(workspace).seen("plan_gate", "bindings") == 0
 
 
 def test_a_block_gives_the_hints_of_its_first_red_check(
@@ -174,8 +184,7 @@ def load_bytes(data: bytes) -> dict[str, object]:
 
 
 def test_a_classroom_has_no_solutions_and_says_so(workspace: Path, workshop: Workshop) -> None:
-    for _ in range(3):
-        guidance.note_check(workspace, workshop, "validator", RED, NOW)
+    try_often(workspace, workshop, RED, 3)
 
     said = str(guidance.solution(workspace, workshop, "bindings"))
 
@@ -190,14 +199,54 @@ def test_a_classroom_has_no_solutions_and_says_so(workspace: Path, workshop: Wor
 def test_a_solution_comes_after_success_or_three_tries(
     mine: Path, workshop: Workshop, lines: tuple[Line, ...], times: int, shown: bool
 ) -> None:
-    for _ in range(times):
-        guidance.note_check(mine, workshop, "validator", lines, NOW)
+    try_often(mine, workshop, lines, times)
 
     said = str(guidance.solution(mine, workshop, "bindings"))
 
     assert ("def validate_bindings" in said) == shown
     assert ("Why so: Only the facts that a step refers to" in said) == shown
     assert ("Expected: a green one, or 3 red ones" in said) != shown
+
+
+def test_the_same_files_checked_again_are_one_try(mine: Path, workshop: Workshop) -> None:
+    """As where a notebook is run from top to bottom; line endings are no edit either."""
+    try_often(mine, workshop, RED, 2)
+    gate = mine / GATE
+    for data in (gate.read_bytes(), gate.read_bytes().replace(b"\n", b"\r\n")):
+        gate.write_bytes(data)
+        guidance.note_check(mine, workshop, "validator", RED, NOW)
+
+    notes = read_progress(mine).block("plan_gate", "validator")
+
+    assert (notes.tries, notes.outcome) == (2, "fail")
+    assert "2 red checks of" in str(guidance.solution(mine, workshop, "bindings"))
+
+
+def test_a_check_of_one_block_is_no_try_of_another(mine: Path, workshop: Workshop) -> None:
+    for block in ("validator", "contract"):
+        guidance.note_check(mine, workshop, block, RED, NOW)
+
+    notes = read_progress(mine)
+
+    assert [notes.block("plan_gate", name).tries for name in ("validator", "contract")] == [1, 1]
+
+
+def try_often(root: Path, workshop: Workshop, lines: tuple[Line, ...], times: int) -> None:
+    """Edit the gate and check, as often as that."""
+    for _ in range(times):
+        with (root / GATE).open("a", encoding="utf-8") as gate:
+            gate.write("# another try\n")
+        guidance.note_check(root, workshop, "validator", lines, NOW)
+
+
+def test_self_study_holds_only_the_wrong_gates_that_are_shown(workshop: Workshop) -> None:
+    data = load_bytes(study_files([workshop])[study_file(workshop.id)])
+    gates = load_answer_key(workshop).wrong_gates
+    shown: list[dict[str, str]] = data["wrong_gates"]  # type: ignore[assignment]
+
+    assert data.keys() == {"solutions", "reference", "wrong_gates", "beside"}
+    assert [row["slip"] for row in shown] == [g.slip for g in gates if g.layer == "core"]
+    assert len(shown) < len(gates)
 
 
 def test_nothing_of_a_solution_stands_in_plain_sight(alone: Path, workshop: Workshop) -> None:

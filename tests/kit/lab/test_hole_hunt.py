@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from lab import hole_probes, holes_command
+from lab import coach, hole_probes
 from lab import holes as hunt
 from lab.__main__ import main
 from lab.cards import Card, Note
+from lab.progress import ASIDE, NAME, read_progress
 from tests.kit.command import COURSE, in_workspace
 
 TOY = COURSE / "tests" / "kit" / "toy_workshop"
@@ -65,8 +66,8 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copy(COURSE / "lab" / f"{name}.py", tmp_path / "lab")
     (tmp_path / "fixtures" / "toy_gate").mkdir(parents=True)
     (tmp_path / "fixtures" / "toy_gate" / "holes.json").write_text(json.dumps(PROBES))
-    monkeypatch.setattr(hunt, "ROOT", tmp_path)
-    monkeypatch.setattr(holes_command, "ROOT", tmp_path)
+    (tmp_path / ".lab").mkdir()
+    monkeypatch.setattr(coach, "ROOT", tmp_path)
     return tmp_path
 
 
@@ -75,7 +76,7 @@ def write_gate(toy: Path, body: str) -> None:
 
 
 def say(hint: int = 1, seconds: float = 60.0) -> str:
-    return str(hunt.holes("toy_gate", hint, seconds))
+    return str(coach.holes("toy_gate", hint, seconds))
 
 
 # What goes wrong
@@ -136,7 +137,7 @@ def test_after_two_hangs_nobody_waits_for_a_third(
     write_gate(toy, OPEN)
     asked = []
 
-    def hangs(_: Any, kinds: list[str], __: float) -> dict[str, tuple[str, str]]:
+    def hangs(_: Any, __: Any, kinds: list[str], ___: float) -> dict[str, tuple[str, str]]:
         asked.append(kinds[0])
         return {kinds[0]: ("hang", "")}
 
@@ -176,19 +177,40 @@ def test_what_a_gate_prints_shows_nowhere(toy: Path, capfd: pytest.CaptureFixtur
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("state", ["", "[]", "{", '{"toy_gate": 3}', '{"toy_gate": [[]]}'])
-def test_a_state_that_cannot_be_read_is_none(toy: Path, state: str) -> None:
+@pytest.mark.parametrize("holes", ["3", "[]", '{"toy_gate": 3}', '{"toy_gate": [[]]}', "[" * 9999])
+def test_notes_that_cannot_be_read_are_none_and_that_is_said(toy: Path, holes: str) -> None:
     write_gate(toy, FIRST_CLOSED)
-    (toy / ".lab").mkdir()
-    (toy / ".lab" / "holes.json").write_text(state, encoding="utf-8")
+    notes = f'{{"blocks": {{}}, "hints": {{}}, "holes": {holes}}}'
+    (toy / NAME).write_text(notes, encoding="utf-8")
 
-    assert "1 of 2 closed" in say()
-    assert json.loads((toy / ".lab" / "holes.json").read_text()) == {"toy_gate": ["capitals"]}
+    said = say()
+
+    assert "1 of 2 closed" in said
+    assert "Closed just now" not in said
+    assert f"Found: {NAME} cannot be read" in said
+    assert read_progress(toy).holes == {"toy_gate": ("capitals",)}
+
+
+def test_notes_of_before_the_hunt_stay_readable(toy: Path) -> None:
+    write_gate(toy, FIRST_CLOSED)
+    (toy / NAME).write_text('{"version": 1, "blocks": {}, "hints": {"a.b": 2}}', encoding="utf-8")
+
+    assert "cannot be read" not in say()
+    notes = read_progress(toy)
+    assert (notes.seen("a", "b"), notes.holes) == (2, {"toy_gate": ("capitals",)})
+
+
+def test_a_hint_that_is_no_number_is_a_sentence(toy: Path) -> None:
+    write_gate(toy, OPEN)
+
+    said = str(coach.holes("toy_gate", hint="x"))  # type: ignore[arg-type]
+
+    assert said == "Found: hint='x'. Expected: a number. Next: hint=2, for the second one."
 
 
 def test_the_course_itself_remembers_nothing(toy: Path) -> None:
     write_gate(toy, FIRST_CLOSED)
-    (toy / "instructor").mkdir()
+    (toy / ".lab").rmdir()
 
     assert "1 of 2 closed" in say()
     assert not (toy / ".lab").exists()
@@ -196,7 +218,9 @@ def test_the_course_itself_remembers_nothing(toy: Path) -> None:
 
 def test_a_state_that_cannot_be_written_is_no_failure(toy: Path) -> None:
     write_gate(toy, FIRST_CLOSED)
-    (toy / ".lab").write_text("a file in the place of a folder")
+    (toy / NAME).mkdir()
+    (toy / NAME / "of yours").touch()
+    (toy / ASIDE).touch()
 
     assert "1 of 2 closed" in say()
 
@@ -210,7 +234,7 @@ def test_a_workshop_without_probes_says_so(toy: Path) -> None:
 @pytest.mark.usefixtures("toy")
 @pytest.mark.parametrize("name", ["no_such", "", "../toy_gate"])
 def test_a_workshop_that_is_not_there_is_a_sentence(name: str) -> None:
-    assert "here. Found: " in str(hunt.holes(name))
+    assert "here. Found: " in str(coach.holes(name))
 
 
 def test_probes_that_were_edited_are_a_sentence(toy: Path) -> None:
@@ -255,8 +279,9 @@ def test_the_command_says_it_and_an_open_hole_is_no_failure(
 ) -> None:
     write_gate(toy, OPEN)
 
-    assert main(["holes", "toy_gate", "--hint", "2"]) == 0
-    assert "Hole hunt (never graded): 0 of 2 closed." in capsys.readouterr().out
+    for named in (["toy_gate"], []):
+        assert main(["holes", *named, "--hint", "2"]) == 0
+        assert "Hole hunt (never graded): 0 of 2 closed." in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("toy")
@@ -286,6 +311,6 @@ def test_our_own_gate_has_none_of_the_holes_that_we_know_of(finished: Path) -> N
 
 
 def test_a_card_or_a_note_comes_back_for_a_notebook(toy: Path) -> None:
-    assert isinstance(hunt.holes("toy_gate"), Note)
+    assert isinstance(coach.holes("toy_gate"), Note)
     write_gate(toy, OPEN)
-    assert isinstance(hunt.holes("toy_gate"), Card)
+    assert isinstance(coach.holes("toy_gate"), Card)
