@@ -1,24 +1,21 @@
 """Find what students handed in, and take a snapshot of it that is safe to work on."""
 
 import functools
-import os
 import shutil
-import stat
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 from instructor import COURSE, CourseError
 from instructor.compiled import compiled, compiled_name
 from instructor.conflicts import conflict_line
-from instructor.intake.landing import IGNORED_FOLDERS, MAX_DEPTH, ROOMS, Remark, Snapshot
+from instructor.intake.landing import ROOMS, Remark, Snapshot
+from instructor.intake.walk import TEXTS, Found, walk
 from instructor.release import COMMON
 from lab.workshop import Workshop
 
-# What ends like this is a text in a file.
-TEXTS = frozenset({".py", ".json", ".ipynb", ".toml"})
 # pytest and Python read these before any test; grading reads none of them.
 NOT_READ = frozenset(
     {"conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "sitecustomize.py", "usercustomize.py"}
@@ -85,7 +82,7 @@ def take_snapshot(source: Path, target: Path, workshops: list[Workshop]) -> Snap
     """Copy a submission's ordinary files, lay the course's own files over it, remark the rest."""
     snapshot = Snapshot(target)
     target.mkdir(parents=True)
-    _copy_folder(source, source, snapshot)
+    _copy(walk(source), snapshot)
     snapshot.remarks += _remarks(snapshot.path)
     for workshop in workshops:
         _restore(workshop, snapshot)
@@ -105,10 +102,10 @@ def copy_git_data(source: Path, target: Path) -> bool:
         (target / name).mkdir(parents=True)
     for name in ("HEAD", "packed-refs"):
         if (git / name).is_file() and not (git / name).is_symlink():
-            _copy_file(git / name, (git / name).stat(), git, copied)
+            _copy([Found(name, git / name, (git / name).stat().st_size)], copied)
     for name in ("refs", "objects"):
         if (git / name).is_dir() and not (git / name).is_symlink():
-            _copy_folder(git / name, git, copied)
+            _copy(walk(git / name, f"{name}/"), copied)
     # Where else objects may be found is a path on the machine of whoever wrote it.
     (target / "objects" / "info" / "alternates").unlink(missing_ok=True)
     return True
@@ -120,45 +117,19 @@ def course_files(workshop: Workshop) -> Iterator[str]:
     yield from (file for file in workshop.given if file.startswith(("lab/", "tests/")))
 
 
-def _copy_folder(folder: Path, source: Path, snapshot: Snapshot) -> None:
-    name = folder.relative_to(source).as_posix()
-    if len(folder.relative_to(source).parts) > MAX_DEPTH:
-        snapshot.leave_out(name, f"lies {MAX_DEPTH} folders deep")
-        return
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError as error:
-        snapshot.leave_out(name, f"cannot be read ({error.strerror})")
-        return
-    # What is graded comes first, so that nothing else can crowd it out.
-    entries.sort(key=lambda entry: folder == source and entry.name not in ROOMS)
-    for entry in entries:
-        path = Path(entry.path)
-        if entry.is_symlink():
-            snapshot.leave_out(path.relative_to(source).as_posix(), "is a link")
-        elif entry.is_dir(follow_symlinks=False):
-            if path.suffix in TEXTS:
-                snapshot.leave_out(path.relative_to(source).as_posix(), "is a folder, not a file")
-            elif entry.name not in IGNORED_FOLDERS and not (path / "pyvenv.cfg").exists():
-                _copy_folder(path, source, snapshot)
-        else:
-            _copy_file(path, entry.stat(follow_symlinks=False), source, snapshot)
-
-
-def _copy_file(path: Path, info: os.stat_result, source: Path, snapshot: Snapshot) -> None:
-    name = path.relative_to(source).as_posix()
-    if not stat.S_ISREG(info.st_mode):
-        snapshot.leave_out(name, "is not an ordinary file")
-    elif snapshot.has_room(name, info.st_size):
-        copy = snapshot.path / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            shutil.copyfile(path, copy, follow_symlinks=False)
-        except OSError as error:
-            snapshot.leave_out(name, f"cannot be read ({error.strerror})")
-            return
-        snapshot.files += 1
-        snapshot.total_bytes += info.st_size
+def _copy(found: Iterable[Found], snapshot: Snapshot) -> None:
+    for name, path, size, problem in found:
+        if problem:
+            snapshot.leave_out(name, problem)
+        elif snapshot.has_room(name, size):
+            copy = snapshot.path / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                shutil.copyfile(path, copy, follow_symlinks=False)
+            except OSError as error:
+                snapshot.leave_out(name, f"cannot be read ({error.strerror})")
+                continue
+            snapshot.count(size)
 
 
 def _remarks(root: Path) -> Iterator[Remark]:

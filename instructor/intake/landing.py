@@ -56,6 +56,11 @@ class Snapshot:
             return True
         return False
 
+    def count(self, size: int) -> None:
+        """Count one more file."""
+        self.files += 1
+        self.total_bytes += size
+
     def write(self, name: str, size: int, chunks: Iterable[bytes]) -> None:
         """Write one file, counting what really comes, whatever size it claims to have.
 

@@ -10,21 +10,15 @@ import hashlib
 import os
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from instructor import COURSE
 from instructor.compiled import compiled, compiled_name
-from instructor.intake.landing import (
-    IGNORED_FOLDERS,
-    MAX_DEPTH,
-    MAX_FILE_BYTES,
-    MAX_FILES,
-    MAX_TOTAL_BYTES,
-    ROOMS,
-)
+from instructor.intake.landing import MAX_FILE_BYTES, MAX_FILES, Snapshot
+from instructor.intake.walk import walk
 from instructor.sandbox.quota import clear_away
 from instructor.submission import course_files
 from lab.workshop import Workshop
@@ -134,17 +128,23 @@ def sources(folder: Path, course: Mapping[str, Path]) -> dict[str, Path]:
     taken = {name for name in course if name.endswith(".py")}
     above = {parent.as_posix() for name in taken for parent in Path(name).parents}
     found: dict[str, Path] = {}
-    total = 0
-    for name, path, size in _below(folder, "", 0):
-        total += size
-        if len(found) >= MAX_FILES or total > MAX_TOTAL_BYTES:
+    counted = Snapshot(folder)
+    for name, path, size, problem in walk(folder, opens=_opens):
+        if counted.files > MAX_FILES:
             break
+        if problem or not counted.has_room(name, size):
+            continue
+        counted.count(size)
         parents = {parent.as_posix() for parent in Path(name).parents}
         # A folder lab/x/ would be imported in the place of lab/x.py.
         hidden = parents & (taken | {file.removesuffix(".py") for file in taken})
         if name not in above and not hidden:
             found[name] = path
     return found | dict(course)
+
+
+def _opens(name: str) -> bool:
+    return name not in WITHOUT and ("/" in name or not name.startswith("."))
 
 
 def course_sources(workshop: Workshop, place: Path) -> dict[str, Path]:
@@ -161,37 +161,6 @@ def _compiled(files: tuple[str, ...], place: Path) -> dict[str, Path]:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(compiled(file))
     return found
-
-
-def _below(folder: Path, above: str, depth: int) -> Iterator[tuple[str, Path, int]]:
-    """Yield the ordinary files that are not too large, what is graded first."""
-    try:
-        entries = sorted(
-            os.scandir(folder),
-            # What is graded comes first, so that nothing else can crowd it out.
-            key=lambda entry: (not above and entry.name not in ROOMS, entry.name),
-        )
-    except OSError:
-        return
-    for entry in entries:
-        name = f"{above}{entry.name}"
-        if entry.is_symlink() or entry.name in IGNORED_FOLDERS or name in WITHOUT:
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            hidden = not above and entry.name.startswith(".")
-            if (
-                depth < MAX_DEPTH
-                and not hidden
-                and not (folder / entry.name / "pyvenv.cfg").exists()
-            ):
-                yield from _below(Path(entry.path), f"{name}/", depth + 1)
-            continue
-        try:
-            info = entry.stat(follow_symlinks=False)
-        except OSError:
-            continue
-        if stat.S_ISREG(info.st_mode) and info.st_size <= MAX_FILE_BYTES:
-            yield name, Path(entry.path), info.st_size
 
 
 def _clear(folder: Path, above: str, wanted: Mapping[str, Path], folders: set[str]) -> None:

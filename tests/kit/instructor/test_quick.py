@@ -12,11 +12,12 @@ from instructor.answer_key import load_answer_key
 from instructor.classroom import build_pair, load_pairs
 from instructor.evidence import Bench
 from instructor.history import QUICK
-from instructor.intake.landing import MAX_FILES
+from instructor.intake import landing
+from instructor.intake.landing import MAX_DEPTH, MAX_FILES
 from instructor.judging import judge_evidence
 from instructor.report.model import write_text
 from instructor.session import memory, quick
-from instructor.session.mirror import Mirror
+from instructor.session.mirror import Mirror, sources
 from instructor.session.quick import Look, Seen, look
 from instructor.submission import take_snapshot
 from lab.workshop import Evidence, Workshop
@@ -196,6 +197,32 @@ def test_a_copy_that_a_run_closed_or_replaced_is_made_anew_and_the_old_one_delet
 
 
 # The same as grading, and no more than is needed
+
+
+def test_the_copy_holds_what_grading_copies_whatever_is_left_out(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = pair.folder
+    for name in ("notebooks", ".github"):  # no quick evidence reads them
+        rmtree(root / name)
+    used = sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
+    monkeypatch.setattr(landing, "MAX_TOTAL_BYTES", used)
+    (root / GATE).unlink()
+    for name in (GATE, "fixtures/more.json"):
+        (root / name / "below").mkdir(parents=True)
+        (root / name / "below" / "x").touch()
+    (root / "tests" / "z.txt").write_bytes(b" " * used)
+    (root / "link").symlink_to("README.md")
+    nest(root / "tests", MAX_DEPTH)
+    for folder, _, _ in os.walk(root / "tests"):
+        Path(folder, "y").touch()
+
+    copied = take_snapshot(root, tmp_path / "snapshot", []).path
+
+    kept = {p.relative_to(copied).as_posix() for p in copied.rglob("*") if p.is_file()}
+    assert set(sources(root, {})) == kept
+    assert {"README.md", "tests/y", "tests" + (MAX_DEPTH - 1) * "/d" + "/y"} <= kept
+    assert not kept & {f"{GATE}/below/x", "tests/z.txt", "tests" + MAX_DEPTH * "/d" + "/y"}
 
 
 @pytest.mark.parametrize("name", ["stuck_after_block_2", "binding_check_not_wired"])
