@@ -3,25 +3,23 @@
 Every text may come from a student, so templates escape all of it and no page holds a script.
 """
 
-import functools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
-
-import jinja2
 
 from instructor.answer_key import dump
 from instructor.report.model import BlockReport, EvidenceReport, Report, write_text
 from instructor.report.pace import Pace, medians, rows_of
 from instructor.report.pace import to_json as pace_json
 from instructor.report.points import number_text, points_of
+from instructor.report.render import template
 from instructor.report.tables import csv_text
 from instructor.report.totals import common_problems, outliers, totals
 from instructor.report.weights import EQUAL, Weights
 from instructor.sandbox.tiers import WORDS as HELD
 from lab.workshop import Workshop
 
+TEMPLATES = Path(__file__).with_name("templates")
 MARKS = {"pass": "✓", "fail": "✗", "blocked": "…", "error": "!"}
 # A cell that took longer is named.
 SLOW_SECONDS = 3.0
@@ -30,7 +28,7 @@ WORDS = {"pass": "reached", "fail": "not yet", "blocked": "waits", "error": "cou
 
 def write_feedback(report: Report, path: Path) -> None:
     """Write a submission's page: what to do first, then every block, folded."""
-    page = _template("feedback.html")
+    page = template(TEMPLATES, "feedback.html")
     write_text(
         path,
         page.render(
@@ -67,7 +65,7 @@ def write_class_pages(
     if paces:
         write_text(out / "pace.json", dump(pace_json(paces)))
     links = {name: f"{quote(folder)}/feedback.html" for name, folder in folders.items()}
-    page = _template("index.html").render(
+    page = template(TEMPLATES, "index.html").render(
         reports=reports,
         held=[HELD[tier] for tier in sorted({report.sandbox for report in reports})],
         workshops=workshops,
@@ -119,15 +117,3 @@ def _graded(report: Report) -> list[tuple[str, BlockReport]]:
         for workshop in report.workshops
         for block in workshop.blocks
     ]
-
-
-@functools.cache
-def _template(name: str) -> Any:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(name)

@@ -63,11 +63,15 @@ class BlockPace:
         number = max(self.over, self.under)
         if self.median is None or 2 * number <= len(self.taken):
             return ""
-        sessions = "session" if len(self.taken) == 1 else "sessions"
         return (
             f"{self.title}: {round(self.median)} of {self.planned} minutes "
-            f"in {number} of {len(self.taken)} {sessions}"
+            f"in {number} of {in_words(self.taken)}"
         )
+
+
+def in_words(sessions: Sequence[object]) -> str:
+    """Count sessions, with the word that goes with the number."""
+    return f"{len(sessions)} {'session' if len(sessions) == 1 else 'sessions'}"
 
 
 @dataclass(frozen=True)

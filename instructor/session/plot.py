@@ -1,11 +1,8 @@
 """Planned and actual minutes as a picture: SVG, to stand in a page or in a file of its own."""
 
-import functools
-from pathlib import Path
-
-import jinja2
-
-from instructor.session.pace import BlockPace, RoomPace
+from instructor.report.render import template
+from instructor.session.pace import BlockPace, RoomPace, in_words
+from instructor.session.sheet import TEMPLATES
 
 WIDTH, ROW, BESIDE = 480, 44, 150
 LETTER, LONGEST_TITLE = 7.5, 44
@@ -19,7 +16,7 @@ def pace_svg(pace: RoomPace) -> str:
     letters = min(max(len(block.title) for block in pace.blocks), LONGEST_TITLE)
     left = round(24 + LETTER * letters)
     ticks = range(0, int(longest) + 1, 5 if longest <= 40 else 10)
-    return _template().render(
+    return template(TEMPLATES, "pace.svg").render(
         pace=pace,
         blocks=pace.blocks,
         left=left,
@@ -37,27 +34,11 @@ def described(block: BlockPace) -> str:
     """Say in words what the picture shows of a block."""
     if block.median is None:
         return f"{block.title}: {block.planned} minutes planned, no session."
-    sessions = "session" if len(block.taken) == 1 else "sessions"
     return (
         f"{block.title}: {block.planned} minutes planned, {_number(block.median)} in the median "
-        f"of {len(block.taken)} {sessions}."
+        f"of {in_words(block.taken)}."
     )
 
 
 def _number(minutes: float) -> str:
     return f"{minutes:.0f}"
-
-
-@functools.cache
-def _template() -> jinja2.Template:
-    loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
-    environment = jinja2.Environment(
-        loader=loader,
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    # A control character would make it a file that nothing opens.
-    environment.filters["printable"] = lambda text: "".join(filter(str.isprintable, text))
-    return environment.get_template("pace.svg")

@@ -3,8 +3,7 @@
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import jinja2
-
+from instructor.report.render import template
 from instructor.session.plan import plan_of
 from lab.workshop import Workshop
 
@@ -15,18 +14,11 @@ def sheet(workshop: Workshop, start: datetime) -> str:
     """Give the page as HTML: schedule with clock times, cues, cuts, outcomes, materials."""
     plan = plan_of(workshop)
     titles = {block.id: block.title for block in workshop.all_blocks}
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
 
     def clock(minute: int) -> str:
         return (start + timedelta(minutes=minute)).strftime("%H:%M")
 
-    return environment.get_template("sheet.html").render(
+    return template(TEMPLATES, "sheet.html").render(
         workshop=workshop,
         schedule=[(block, plan.begins(place)) for place, block in enumerate(plan.blocks)],
         # What must stay is no offer, whatever the list of cuts says.
