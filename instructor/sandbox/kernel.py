@@ -12,7 +12,15 @@ from typing import Any
 NOT_RUN = "A shell line is not run when a notebook is graded: no program is started there."
 # What a shell gives for a command that it must not run.
 COMMAND_NOT_RUN = 126
+LISTENS = b"\n"
 _OURS: dict[str, Any] = {}
+# What a kernel imports when it starts, and what the notebooks' own code imports.
+_IMPORTED_LATER = (
+    "IPython.core.completerlib", "IPython.core.debugger", "IPython.core.logger",
+    "IPython.core.oinspect", "IPython.extensions.storemagic", "ipykernel.debugger",
+    "tornado.platform.asyncio", "encodings.unicode_escape", "encodings.utf_8_sig", "secrets",
+    "tomllib",
+)  # fmt: skip
 
 
 def preload(_: Callable[[Path, str], Any]) -> None:
@@ -23,9 +31,7 @@ def preload(_: Callable[[Path, str], Any]) -> None:
     import ipykernel.kernelapp
     import ipykernel.zmqshell
 
-    for name in ("completerlib", "debugger", "oinspect"):
-        importlib.import_module(f"IPython.core.{name}")
-    for name in ("IPython.extensions.storemagic", "ipykernel.debugger", "tornado.platform.asyncio"):
+    for name in _IMPORTED_LATER:
         importlib.import_module(name)
 
     _OURS["kernelapp"] = ipykernel.kernelapp
@@ -71,12 +77,15 @@ def run(connection: int, arguments: list[Any]) -> None:
     """Lower the limits, enter the workspace, and become an ordinary ipykernel.
 
     ``arguments`` are the limits and places, the workspace, the folder to start in, and
-    ipykernel's own.
+    ipykernel's own. A byte on the connection says that the kernel listens.
     """
-    os.close(connection)
     held, workspace, folder, *own = arguments
     _OURS["confine"].confine(held["limits"], held["places"], sockets=True)
     _OURS["confine"].enter(workspace)
     os.chdir(folder)
     _OURS["sealed"] = _OURS["confine"].seal()
-    _OURS["kernelapp"].IPKernelApp.launch_instance(argv=own)
+    app = _OURS["kernelapp"].IPKernelApp.instance()
+    app.initialize(own)
+    os.write(connection, LISTENS)
+    os.close(connection)
+    app.start()

@@ -1,36 +1,44 @@
 """A kernel client that is ready as soon as its kernel is; everything else is jupyter_client's."""
 
 import asyncio
+import contextlib
 from queue import Empty
 from typing import Any
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
-# How long one answer may take before the kernel is asked again, in seconds.
+# How long a kernel may take to greet, and to answer before it is asked again, in seconds.
+WELCOME_SECONDS = 0.2
 PATIENCE_SECONDS = 1.0
 
 
 class PromptClient(AsyncKernelClient):
-    """Wait for a kernel's word that it is idle, not for a silence of a fifth of a second.
+    """Wait for a kernel's word that it is idle, not for a silence of a fifth of a second."""
 
-    Should jupyter_client rename the method, its own takes over, and notebooks start a bit later.
-    """
-
-    async def _async_wait_for_ready(self, timeout: float | None = None) -> None:
+    async def wait_for_ready(self, timeout: float | None = None) -> None:
         """Ask for the kernel's info until it has answered and said that it is idle.
 
         Raises ``RuntimeError`` when the kernel dies or does not answer within ``timeout`` seconds.
         """
         try:
             async with asyncio.timeout(timeout):
+                await self._is_welcome()
                 while not await self._is_ready():
                     if not await self._async_is_alive():
                         raise RuntimeError("Kernel died before replying to kernel_info")
         except TimeoutError as error:
             raise RuntimeError(f"Kernel didn't respond in {timeout} seconds") from error
 
+    async def _is_welcome(self) -> None:
+        """Wait for the greeting on the other channel: what a kernel says before it is lost.
+
+        Kernels before ipykernel 7 do not greet.
+        """
+        with contextlib.suppress(Empty):
+            await self.iopub_channel.get_msg(timeout=WELCOME_SECONDS)
+
     async def _is_ready(self) -> bool:
-        """Ask once; what it says before its other channel is connected is lost."""
+        """Ask once."""
         asked = self.kernel_info()
         try:
             info = await self._message(self.shell_channel, asked)

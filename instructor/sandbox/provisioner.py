@@ -3,13 +3,19 @@
 pyproject.toml registers it, and a kernelspec asks for it by name, so nbclient stays as it is.
 """
 
+import asyncio
+import contextlib
 import json
+import socket
 from typing import Any
 
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from instructor.sandbox.forks import fork
+
+# How long a kernel may take until it listens, on a machine that is busy.
+START_SECONDS = 60
 
 
 class ForkProvisioner(LocalProvisioner):
@@ -21,7 +27,25 @@ class ForkProvisioner(LocalProvisioner):
         held = json.loads(text)
         arguments = [held, workspace, str(kwargs["cwd"]), *own]
         shown = held["shown"] and tuple(held["shown"])
-        process = fork("kernels", arguments, kwargs["env"], listen=False, shown=shown)
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:
+                process = fork(
+                    "kernels", arguments, kwargs["env"], theirs.fileno(), listen=False, shown=shown
+                )
+            await listens(ours)
         self.process = process  # type: ignore[assignment]  # has what is used of a Popen
         self.pid = self.pgid = process.pid
         return self.connection_info
+
+
+async def listens(connection: socket.socket) -> bool:
+    """Wait until a kernel says on its connection that it listens; false where it has ended.
+
+    A client that connects before that tries again only a tenth of a second later.
+    """
+    connection.setblocking(False)
+    with contextlib.suppress(TimeoutError, ConnectionResetError):
+        async with asyncio.timeout(START_SECONDS):
+            return bool(await asyncio.get_running_loop().sock_recv(connection, 1))
+    return False
