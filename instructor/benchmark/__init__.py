@@ -74,19 +74,20 @@ def measure(plan: Plan, said: Said) -> Results:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         folders = sample(workshop, place, plan.submissions)
-        (place / "scratch").mkdir()
+        (scratch := place / "scratch").mkdir()
         for workers in plan.workers:
-            one = compare(folders, workshop, place / "scratch", workers, plan.rounds)
+            one = compare(folders, workshop, scratch, workers, plan.rounds)
             found.whole[workers] = one
             said(f"{len(folders)} submissions judged both ways with {workers} at once")
         alone = min(found.whole, default=0)
         if alone:
             found.plain = found.whole[alone].spent
         with open_pool(1) as pool:
-            pool.submit(judge_in_pieces, folders[0], workshop).result()  # starts the fork servers
-            for folder in folders * plan.rounds:
-                judged = pool.submit(judge_in_pieces, folder, workshop).result()
-                found.pieces.add(judged.spent)
+            # The first one starts the fork servers.
+            for number, folder in enumerate([folders[0], *folders * plan.rounds]):
+                judged = pool.submit(judge_in_pieces, folder, workshop, scratch).result()
+                if number:
+                    found.pieces.add(judged.spent)
         said("piece by piece measured")
         if python := plan.rivals or python_with_rivals():
             found.rivals = compare_rivals(python, workshop, place, NOTEBOOKS)

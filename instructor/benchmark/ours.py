@@ -8,16 +8,18 @@ from instructor.benchmark.spent import CASES, NOTEBOOKS, RUNS, SUITES, Judged, S
 from instructor.evidence import Bench
 from instructor.evidence.cases import asked_cases
 from instructor.judging import judge_evidence
+from instructor.sandbox.places import work_below
 from instructor.submission import take_snapshot
 from lab.workshop import Workshop
 
 
-def judge_in_pieces(folder: Path, workshop: Workshop) -> Judged:
+def judge_in_pieces(folder: Path, workshop: Workshop, scratch: Path) -> Judged:
     """Judge a submission one kind of evidence after the other, and time each."""
+    work_below(scratch)
     answers = load_answer_key(workshop)
     spent = Spent()
     outcomes: dict[str, str] = {}
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(dir=scratch) as place:
         snapshot = take_snapshot(folder, Path(place) / "snapshot", [workshop]).path
         bench = Bench(workshop, answers, snapshot, Path(place))
         for evidence, (kind, number) in _pieces(workshop).items():
