@@ -1,8 +1,8 @@
 """The bench on which one submission lies while its evidence is judged."""
 
+import functools
 import math
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -95,13 +95,30 @@ class Bench:
         place = re.escape(str(self.scratch))
         return re.sub(rf"{place}\S*", "…", re.sub(rf"{place}/\S*?/workspace/", "", text))
 
+    @functools.cached_property
+    def _snapshot_read(self) -> tuple[list[str], dict[str, bytes]]:
+        """Read the folders and files of the snapshot once: it is copied for every job."""
+        paths = sorted(self.snapshot.rglob("*"))
+        folders = [str(path.relative_to(self.snapshot)) for path in paths if path.is_dir()]
+        files = {
+            str(path.relative_to(self.snapshot)): path.read_bytes()
+            for path in paths
+            if path.is_file()
+        }
+        return folders, files
+
     @contextmanager
     def copy(self) -> Iterator[tuple[Path, Path]]:
         """Give a fresh copy of the submission and an empty scratch folder; both go away again."""
         place = Path(tempfile.mkdtemp(dir=self.scratch))
         workspace = place / "workspace"
         try:
-            shutil.copytree(self.snapshot, workspace, copy_function=shutil.copyfile)
+            workspace.mkdir()
+            folders, files = self._snapshot_read
+            for name in folders:
+                (workspace / name).mkdir()
+            for name, data in files.items():
+                (workspace / name).write_bytes(data)
             yield workspace, place / "scratch"
         finally:
             clear_away(place)

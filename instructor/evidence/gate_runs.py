@@ -21,7 +21,7 @@ from instructor.answer_key import build_gate, reference
 from instructor.evidence.bench import Bench, TestsRun
 from instructor.evidence.desk import Rows
 from instructor.evidence.gate_server import GateServer, Side
-from instructor.evidence.kept_calls import Call, Script, asked_again, differing, same_calls
+from instructor.evidence.kept_calls import Script, asked_again, differing, same_calls
 from instructor.evidence.suites import ending_of, read_report, run_rounds, run_suites
 from instructor.sandbox.process import Message
 from lab.suite import SuiteReport
@@ -61,13 +61,14 @@ class _Runs:
         rows = [{"id": name, **common} for name in _shuffled(names)]
         self._note(run_suites(rows, self.bench, self._answer))
 
-    def together(self, untils: dict[str, str], kept: dict[str, list[Call]]) -> None:
+    def together(self, untils: dict[str, str], kept: dict[str, list[Message]]) -> None:
         """Run the tests on some gates in one session, up to the test that is named for each.
 
-        ``kept`` holds the calls that a gate has answered already.
+        ``kept`` holds what a gate has replied to the calls of the first run on the reference.
         """
+        calls = self.servers[REFERENCE].calls
         for name in untils:
-            self.servers[name] = GateServer(Script(kept.get(name, ()), self.side(name)))
+            self.servers[name] = GateServer(Script(calls, kept.get(name, ()), self.side(name)))
         rows: list[Message] = [{"id": name, "until": untils[name]} for name in _shuffled(untils)]
         self._note(run_rounds(self.file, _remote(self.bench), rows, self.bench, self._answer))
 
@@ -125,8 +126,9 @@ def _caught_together(runs: _Runs) -> set[str]:
     kept = {name: asked_again(calls, runs.side(name)) for name in wrong}
     differs = {name: found for name in wrong if (found := differing(calls, kept[name]))}
     untils = {name: _last_of(order, found) for name, found in differs.items()}
+    same = [call.reply for call in calls]
     runs.together(
-        {**dict.fromkeys(right, order[-1]), **untils}, {**kept, **dict.fromkeys(ANEW, calls)}
+        {**dict.fromkeys(right, order[-1]), **untils}, {**kept, **dict.fromkeys(ANEW, same)}
     )
     if any(map(runs.trouble, right)) or not _alike(runs):
         runs.apart([REFERENCE, *right, *wrong])

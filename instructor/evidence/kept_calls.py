@@ -1,5 +1,6 @@
 """The calls that a run of tests made on a gate, kept: what another gate would have answered."""
 
+import functools
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,11 @@ class Call:
         """Name the test that made it; "" for a fixture, or a module that is being imported."""
         return str(self.message.get("test"))
 
+    @functools.cached_property
+    def shape(self) -> Any:
+        """Give the call without its row's number and without the folders of its files."""
+        return _shape(self.message)
+
 
 class Script:
     """A gate that has answered the kept calls already, and answers the same calls from memory.
@@ -37,9 +43,9 @@ class Script:
     before, so that its objects and files are what they would be.
     """
 
-    def __init__(self, kept: Sequence[Call], gate: Answers) -> None:
-        """Answer as ``kept`` says, then as ``gate``, which nobody has asked yet."""
-        self._kept = kept
+    def __init__(self, calls: Sequence[Call], replies: Sequence[Message], gate: Answers) -> None:
+        """Answer ``calls`` by ``replies``, then as ``gate`` does, which nobody has asked yet."""
+        self._calls, self._replies = calls, replies
         self._gate = gate
         self._asked: list[Message] = []
         self._left = False
@@ -47,9 +53,12 @@ class Script:
     def call(self, message: Message) -> Message:
         """Give the reply to a call."""
         place = len(self._asked)
-        if not self._left and place < len(self._kept) and _is_same(message, self._kept[place]):
-            self._asked.append(message)
-            return self._kept[place].reply
+        if not self._left and place < len(self._replies):
+            reply = self._replies[place]
+            # A file that a reply holds would lie elsewhere.
+            if not reply["files"] and _shape(message) == self._calls[place].shape:
+                self._asked.append(message)
+                return reply
         if not self._left:
             self._left = True
             for asked in self._asked:
@@ -57,29 +66,22 @@ class Script:
         return self._gate.call(message)
 
 
-def asked_again(calls: Iterable[Call], gate: Answers) -> list[Call]:
-    """Make kept calls on another gate, which nobody has asked yet."""
-    return [Call(call.message, gate.call(call.message)) for call in calls]
+def asked_again(calls: Iterable[Call], gate: Answers) -> list[Message]:
+    """Make kept calls on another gate, which nobody has asked yet; give its replies."""
+    return [gate.call(call.message) for call in calls]
 
 
-def differing(first: Iterable[Call], second: Iterable[Call]) -> set[str]:
-    """Name the tests in which two gates answered one and the same call each in another way."""
-    pairs = zip(first, second, strict=True)
-    return {one.test for one, other in pairs if one.reply != other.reply}
+def differing(calls: Iterable[Call], replies: Iterable[Message]) -> set[str]:
+    """Name the tests that made a call which another gate answered otherwise."""
+    return {call.test for call, reply in zip(calls, replies, strict=True) if call.reply != reply}
 
 
 def same_calls(first: Sequence[Call], second: Sequence[Call]) -> bool:
     """Tell whether two runs made the same calls, wherever their files happened to lie."""
-    return [_shape(call.message) for call in first] == [_shape(call.message) for call in second]
-
-
-def _is_same(message: Message, kept: Call) -> bool:
-    """Tell whether a call is a kept one, and its reply holds no file, which would lie elsewhere."""
-    return not kept.reply["files"] and _shape(message) == _shape(kept.message)
+    return [call.shape for call in first] == [call.shape for call in second]
 
 
 def _shape(message: Message) -> Any:
-    """Give a call without its row's number and without the folders of its files."""
     kept = {name: message[name] for name in ("call", "object", "test", "arguments", "named")}
     files = {Path(name).name: data for name, data in message["files"].items()}
     return {**json.loads(json.dumps(kept), object_hook=_without_folder), "files": files}
