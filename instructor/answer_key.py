@@ -36,7 +36,7 @@ class Rule:
     misreports: str = "accepts, but does not return what the contract says"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """One hidden input with the verdict it must get, and what a refusal must and must not mention.
 

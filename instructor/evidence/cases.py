@@ -5,9 +5,11 @@ says comes from the rule's own words, so no hidden input can show.
 """
 
 import base64
+import functools
 import json
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from instructor.answer_key import AnswerKey, Case, Rule, decide_case, reference
 from instructor.evidence.bench import Bench, Finding, Unusable
@@ -119,7 +121,7 @@ def _finding(rule: Rule, cases: list[Case], answers: dict[str, Message], bench: 
         fault = fault_of(case, answer)
         if answer and not fault and rule.subject == "gate":
             again = {answers.get(f"{case.id}{mark}", {}).get("verdict") for mark in AGAIN}
-            if case.verdict == "accept" and not _reports_rightly(case, answer, bench.workshop.gate):
+            if case.verdict == "accept" and not _reports_rightly(case, answer, bench.workshop):
                 fault = "misreported"
             elif again != {answer["verdict"]}:
                 fault = "remembers"
@@ -154,13 +156,18 @@ def _crash(answer: Message) -> str:
     return "too large" if str(answer.get("text")).startswith("MemoryError") else "crashed"
 
 
-def _reports_rightly(case: Case, answer: Message, gate: Gate) -> bool:
+def _reports_rightly(case: Case, answer: Message, workshop: Workshop) -> bool:
     """Compare the value that an accepting gate returns with the reference's."""
-    wanted = decide_case(gate, reference(gate), case)
     try:
-        return same_json(json.loads(str(answer.get("seen"))), wanted.seen)
+        return same_json(json.loads(str(answer.get("seen"))), _seen_by_reference(workshop, case))
     except (ValueError, RecursionError):
         return False
+
+
+@functools.cache
+def _seen_by_reference(workshop: Workshop, case: Case) -> Any:
+    """Give the value that the reference returns, once for all submissions."""
+    return decide_case(workshop.gate, reference(workshop.gate), case).seen
 
 
 def _sentences(rule: Rule, faults: Counter[str], total: int) -> Iterator[str]:
