@@ -5,6 +5,7 @@ database and three texts to ``startswith``. So a name is taken apart, and its pa
 ``staging.ledger`` is another table: there ``ledger`` is the last part, and no schema.
 """
 
+import functools
 import posixpath
 import re
 import unicodedata
@@ -83,12 +84,18 @@ class Name:
 
 def names_in(text: str) -> list[Name]:
     """List every name that a text can be read as, in its canonical spelling."""
+    return list(_names_in(text))
+
+
+@functools.lru_cache(maxsize=256)
+def _names_in(text: str) -> tuple[Name, ...]:
+    """List them once: a plan's texts are read by one check after the other."""
     plain = _folded(text)
     names: dict[Name, None] = {}
     for reading in _readings(plain):
         read = re.sub(r" ?([.:/]) ?", r"\1", re.sub(r"\s+", " ", reading))
         names |= {_name(word): None for word in _BETWEEN_NAMES.split(_QUOTES.sub("", read)) if word}
-    return list(names)
+    return tuple(names)
 
 
 def _readings(text: str) -> list[str]:
@@ -205,6 +212,8 @@ def _folded(text: str) -> str:
 
 def without_hidden(text: str) -> str:
     """Give a text without what does not show, and with the plain letter for each drawn variant."""
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(map(_visible, unicodedata.normalize("NFKC", text)))
 
 

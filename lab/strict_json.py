@@ -126,7 +126,8 @@ def _walk_problem(value: Any, item_problem: Callable[[Any], str | None]) -> str 
         problem = item_problem(item)
         if problem:
             return problem
-        pending.extend((child, depth + 1) for child in _children(item))
+        if type(item) is dict or type(item) is list:
+            pending.extend((child, depth + 1) for child in _children(item))
     return None
 
 
