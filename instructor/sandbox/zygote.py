@@ -25,6 +25,22 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 LAB = HERE.parents[1] / "lab"
 LONGEST_REQUEST = 1 << 16
+# What most tests do, so that pytest has done it once.
+WARM_UP = """
+import pytest
+
+@pytest.fixture
+def given():
+    return {"a": [1]}
+
+@pytest.mark.parametrize("value", [1, 2])
+def test_passing(given, value, tmp_path, monkeypatch):
+    with pytest.raises(KeyError, match="b"):
+        given["b"]
+
+def test_failing():
+    assert [1] == [2], "no"
+"""
 
 
 def load_script(path: Path, name: str) -> types.ModuleType:
@@ -63,8 +79,8 @@ def import_libraries() -> None:
     # The first run of pytest loads its plugins; every fork has them then.
     suite = load_script(LAB / "suite.py", "_courseware_suite")
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "test_nothing.py").touch()
-        suite.run_suite(Path(folder), "test_nothing.py")
+        (Path(folder) / "test_warm.py").write_text(WARM_UP, encoding="utf-8")
+        suite.run_suite(Path(folder), "test_warm.py")
 
 
 def announce(control: socket.socket, pid: int) -> None:
