@@ -77,6 +77,9 @@ def watched(quota: Quota, end: Callable[[str], object]) -> Iterator[None]:
 
 def clear_away(folder: Path) -> None:
     """Delete a folder that a student's code has written into, however deep or closed it is."""
+    if folder.is_symlink():
+        folder.unlink()
+        return
     with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
