@@ -21,7 +21,8 @@ CUT = "… ("
 NO_KEYBOARD = "there is no keyboard here"
 # Plugins that nobody needs here; leaving them out saves start-up time on every check.
 UNUSED_PLUGINS = (
-    "cacheprovider", "doctest", "junitxml", "pastebin", "stepwise", "terminal", "legacypath",
+    "cacheprovider", "debugging", "doctest", "faulthandler", "junitxml", "legacypath", "pastebin",
+    "setuponly", "setupplan", "stepwise", "terminal",
     # These two collect garbage around every run, which costs more than the tests do.
     "unraisableexception", "threadexception",
 )  # fmt: skip

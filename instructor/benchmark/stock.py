@@ -57,7 +57,7 @@ class Plain:
         self._workshop, self._answers = workshop, load_answer_key(workshop)
         self._root = take_snapshot(folder, place / "snapshot", [workshop]).path
         self._place = place
-        self._bench = Bench(workshop, self._answers, self._root, place)
+        self.bench = Bench(workshop, self._answers, self._root, place)
         self.spent = Spent()
 
     def judge(self) -> Judged:
@@ -67,7 +67,7 @@ class Plain:
         self.wrong_gates()
         self.cases()
         kinds = {item.kind for item in self._workshop.evidence} - {"notebook"}
-        found = judge_evidence(self._workshop, self._bench, kinds)
+        found = judge_evidence(self._workshop, self.bench, kinds)
         outcomes = {name: finding.outcome for name, finding in found.items()}
         return Judged({**outcomes, **ran}, self.spent)
 
@@ -89,14 +89,14 @@ class Plain:
                 continue
             with self._copy() as workspace, self.spent.on(SUITES):
                 _, report = _pytest(workspace, file)
-            self._bench.suites[file] = Rows({name: {"report": report} for name in rows})
+            self.bench.suites[file] = Rows({name: {"report": report} for name in rows})
 
     def wrong_gates(self) -> None:
         """Run a pair's tests with each gate written in the place of its own."""
         for file in dict.fromkeys(item.options["file"] for item in self._evidence("wrong_gates")):
             if (self._root / file).is_file():
                 with self._copy() as workspace:
-                    self._bench.tests[file] = self._tests_run(workspace, file)
+                    self.bench.tests[file] = self._tests_run(workspace, file)
 
     def _tests_run(self, workspace: Path, file: str) -> TestsRun:
         gate = workspace / self._workshop.gate.file
@@ -137,7 +137,7 @@ class Plain:
                     check=True,
                 )
         for key, answers in zip(asked, json.loads(done.stdout), strict=True):
-            self._bench.replays[key] = Rows(answers)
+            self.bench.replays[key] = Rows(answers)
 
     def _asked(self) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
         rules, workshop = self._answers.rules, self._workshop
@@ -145,7 +145,7 @@ class Plain:
             subject, file = rules[item.options["rule"]].subject, item.options.get("file", "")
             rows = [_row(c) for c in asked_cases(workshop, self._answers, subject, file)]
             try:
-                schema = self._bench.load(file) if subject == "schema" else None
+                schema = self.bench.load(file) if subject == "schema" else None
             except Unusable:
                 continue
             there = schema is not None or (self._root / self._workshop.gate.file).is_file()

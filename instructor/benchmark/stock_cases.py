@@ -60,7 +60,8 @@ def by_schema(schema: Any, rows: list[dict[str, Any]]) -> dict[str, Any]:
     validator = Draft202012Validator(schema)
     answers = {}
     for row in rows:
-        errors = [error.message for error in validator.iter_errors(row["document"])]
+        found = validator.iter_errors(row["document"])
+        errors = [f"{list(error.absolute_path)}: {error.message}" for error in found]
         verdict = "reject" if errors else "accept"
         answers[row["id"]] = {"verdict": verdict, "text": "; ".join(errors)}
     return answers

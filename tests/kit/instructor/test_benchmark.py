@@ -10,11 +10,14 @@ import typer
 from rich.console import Console
 
 from instructor import CourseError
-from instructor.benchmark import Results, assignment, rivals, tables
+from instructor.benchmark import Results, assignment, rivals, sample, tables
 from instructor.benchmark.growth import Size
 from instructor.benchmark.rounds import Compared
 from instructor.benchmark.spent import NOTEBOOKS, Judged, Spent
+from instructor.benchmark.stock import Plain
 from instructor.commands.benchmark import numbers
+from instructor.grade import known_workshops
+from instructor.judging import judge_evidence
 from lab.workshop import Workshop
 from tests.kit.command import in_workspace
 from tests.kit.instructor.toy_course import build_course
@@ -167,3 +170,17 @@ def test_the_smallest_benchmark_judges_alike_by_plain_means_and_by_ours(tmp_path
         assert line.count(" ms") == 2
         assert float(line.split()[-1]) > 0
     assert [line.split()[0] for line in done.out.splitlines() if line.endswith("MiB")] == ["2"]
+
+
+@pytest.mark.parametrize("workshop", known_workshops(()), ids=lambda workshop: workshop.id)
+def test_each_hidden_input_gets_its_verdict_by_plain_means_too(
+    tmp_path: Path, workshop: Workshop
+) -> None:
+    (folder,) = sample(workshop, tmp_path, 1)
+    plain = Plain(folder, workshop, tmp_path)
+
+    plain.cases()
+
+    found = judge_evidence(workshop, plain.bench, ["cases"])
+    assert {name: item.found for name, item in found.items() if item.outcome != "pass"} == {}
+    assert found
