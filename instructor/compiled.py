@@ -1,4 +1,4 @@
-"""The course's own code as Python compiles it: done once, where every fork would do it anew.
+"""The course's own files, and its code as Python compiles it: read once, not for every snapshot.
 
 What a student wrote is compiled in the sandbox alone.
 """
@@ -15,6 +15,12 @@ from instructor import COURSE
 def compiled_name(file: str) -> str:
     """Give the path at which Python looks for a file's compiled code."""
     return cache_from_source(file)
+
+
+@functools.cache
+def source(file: str) -> bytes:
+    """Read a file of the course."""
+    return (COURSE / file).read_bytes()
 
 
 @functools.cache

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-from instructor import COURSE, CourseError
-from instructor.compiled import compiled, compiled_name
+from instructor import CourseError
+from instructor.compiled import compiled, compiled_name, source
 from instructor.conflicts import conflict_line
 from instructor.intake.landing import ROOMS, Remark, Snapshot
 from instructor.intake.walk import TEXTS, Found, walk
@@ -182,7 +182,7 @@ def _odd_text(path: Path, name: str) -> Iterator[Remark]:
 def _restore(workshop: Workshop, snapshot: Snapshot) -> None:
     """Lay our copy of the course's own code over what was handed in, and say where it differed."""
     for file in course_files(workshop):
-        ours = (COURSE / file).read_bytes()
+        ours = source(file)
         copy = snapshot.path / file
         if copy.is_file() and copy.read_bytes().replace(b"\r\n", b"\n") != ours:
             snapshot.remarks.append(
@@ -206,6 +206,8 @@ def _make_room(file: Path, root: Path) -> None:
     for folder in (file, file.with_suffix("")):
         if folder.is_dir() and folder != file.parent:
             shutil.rmtree(folder)
+    if file.is_file():
+        return
     for parent in reversed(file.parents):
         if parent.is_relative_to(root) and parent.is_file():
             parent.unlink()

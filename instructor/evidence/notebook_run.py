@@ -26,7 +26,7 @@ from instructor.sandbox.places import places, shown_to, work_below
 from instructor.sandbox.process import MIB, clean_environment
 from instructor.sandbox.prompt_client import PromptClient
 from instructor.sandbox.quota import Quota, clear_away, watched
-from instructor.sandbox.strays import end_strays, names_beside, running_below
+from instructor.sandbox.strays import end_strays, running_below
 from lab.suite import cut
 
 PROVISIONER = "failing-closed-fork"
@@ -107,8 +107,7 @@ def run_notebook(notebook: Any, file: str, bench: Bench, trace: Trace) -> str:
         return _execute(notebook, file, bench, trace)
     finally:
         trace.stop()
-        trace.survivors = tuple(sorted(names_beside({trace.kernel, *before})))
-        end_strays(before)
+        trace.survivors = end_strays(before, trace.kernel)
 
 
 def cell_name(notebook: Any, index: int) -> str:

@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from collections.abc import Iterable
 from multiprocessing import resource_tracker
 
 import psutil
@@ -21,15 +22,15 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0)
 
 
-def end_strays(before: set[int]) -> tuple[str, ...]:
+def end_strays(before: set[int], own: int = 0) -> tuple[str, ...]:
     """End every process below this one that was not there before; name those that were alive.
 
-    The fork servers stay, to be used again.
+    The fork servers stay, to be used again. ``own`` is a process that ends unnamed: ours.
     """
     ended = 0
     names: set[str] = set()
     while strays := _beside(before):
-        names |= names_beside(before)
+        names |= _names_of(stray for stray in strays if stray.pid != own)
         for stray in strays:
             with contextlib.suppress(psutil.NoSuchProcess):
                 stray.kill()
@@ -42,13 +43,17 @@ def end_strays(before: set[int]) -> tuple[str, ...]:
 
 def names_beside(known: set[int]) -> set[str]:
     """Name the programs that run below this process, but for those whose ids are known."""
-    return {name for process in _beside(known) if (name := _name_of(process))}
+    return _names_of(_beside(known))
 
 
 def _beside(known: set[int]) -> list[psutil.Process]:
     # The last one is Python's own, which notes what pools of processes have to give back.
     kept = known | server_pids() | {getattr(resource_tracker._resource_tracker, "_pid", None)}
     return [p for p in psutil.Process().children(recursive=True) if p.pid not in kept]
+
+
+def _names_of(processes: Iterable[psutil.Process]) -> set[str]:
+    return {name for process in processes if (name := _name_of(process))}
 
 
 def _name_of(process: psutil.Process) -> str:
