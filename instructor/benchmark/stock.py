@@ -105,6 +105,8 @@ class Plain:
         right = [rewrite.source for rewrite in self._answers.rewrites]
         for source in (reference, *right):
             trouble = trouble or ("" if self._passes(workspace, file, gate, source) else "red")
+        if trouble:
+            return TestsRun(trouble, frozenset())
         wrong = self._answers.wrong_gates
         caught = {w.id for w in wrong if not self._passes(workspace, file, gate, w.source)}
         return TestsRun(trouble, frozenset(caught))
