@@ -19,7 +19,7 @@ from instructor import CourseError
 from instructor.in_worker import Parcel, judge_in_worker, pack
 from instructor.judging import Job, failed_report, judge_submission
 from instructor.report.model import Report, report_from_json
-from instructor.sandbox.confine import die_with_parent, leave_out_slow_formats
+from instructor.sandbox.confine import collect_seldom, die_with_parent, leave_out_slow_formats
 from instructor.sandbox.strays import adopt_orphans, end_strays, running_below
 from instructor.sandbox.tiers import settle, tier_in_force
 
@@ -149,4 +149,5 @@ def prepare_worker(tier: str = "") -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
     leave_out_slow_formats()
+    collect_seldom()
     adopt_orphans()

@@ -5,6 +5,7 @@ function between fork and exec would not be safe in a process that has threads.
 """
 
 import ctypes
+import gc
 import os
 import resource
 import struct
@@ -102,3 +103,11 @@ def leave_out_slow_formats() -> None:
     JupyterLab brings jsonschema's optional formats along; ``iri`` is the only one this drops.
     """
     sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+
+
+def collect_seldom() -> None:
+    """Look for garbage less often than every 700 objects: pytest makes that many in a test or two.
+
+    What nothing refers to goes at once all the same; only what refers to itself waits.
+    """
+    gc.set_threshold(50_000, 20, 100)

@@ -192,6 +192,7 @@ def main() -> None:
     sys.argv[:] = ["workspace"]
     gc.collect()
     gc.freeze()
+    sys.modules["_courseware_confine"].collect_seldom()
     announce(control, os.getpid())
     serve(control, run)
 
