@@ -163,6 +163,8 @@ def test_a_cue_appears_at_its_minute_and_is_announced_once(room: Audience) -> No
     )
     room.at("7:59")
     screen.shows("2:01")
+    # The clock goes by itself; what is announced comes from the server a moment later.
+    screen.says("live", "5 minutes left")
     screen.says("cue-text", "Begin with one question.")
     room.at("8")
 
