@@ -26,7 +26,7 @@ from instructor.sandbox.places import places, shown_to, work_below
 from instructor.sandbox.process import MIB, clean_environment
 from instructor.sandbox.prompt_client import PromptClient
 from instructor.sandbox.quota import Quota, clear_away, watched
-from instructor.sandbox.strays import end_strays, running_below
+from instructor.sandbox.strays import end_strays, names_beside, running_below
 from lab.suite import cut
 
 PROVISIONER = "failing-closed-fork"
@@ -104,10 +104,10 @@ def run_notebook(notebook: Any, file: str, bench: Bench, trace: Trace) -> str:
     """Run the cells and end all that they started; "" when every cell came to its end."""
     before = running_below()
     try:
-        return _execute(notebook, file, bench, trace)
+        return _execute(notebook, file, bench, trace, before)
     finally:
         trace.stop()
-        trace.survivors = end_strays(before, trace.kernel)
+        end_strays(before)
 
 
 def cell_name(notebook: Any, index: int) -> str:
@@ -118,7 +118,7 @@ def cell_name(notebook: Any, index: int) -> str:
     return f"code cell {number} (“{cut(first.strip(), 60)}”)"
 
 
-def _execute(notebook: Any, file: str, bench: Bench, trace: Trace) -> str:
+def _execute(notebook: Any, file: str, bench: Bench, trace: Trace, before: set[int]) -> str:
     short = len(str(bench.scratch)) < LONGEST_PLACE_FOR_SOCKETS
     with (
         bench.copy() as (workspace, scratch),
@@ -155,7 +155,10 @@ def _execute(notebook: Any, file: str, bench: Bench, trace: Trace) -> str:
                 return f"{cell} sends more than {client.output_limit // MIB} MiB of output"
             return f"{cell} {_what_stopped(error, bench)}"
         finally:
-            # nbclient would keep every client for the end of this process.
+            # Named before they end: they go with the kernel's session.
+            trace.survivors = tuple(sorted(names_beside({trace.kernel, *before})))
+            # With a manager that is not its own, nbclient leaves the kernel and its sockets open.
+            client._cleanup_kernel()
             atexit.unregister(client._cleanup_kernel)
     return bench.shown(_hidden_errors(notebook))
 

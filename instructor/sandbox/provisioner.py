@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import socket
+import subprocess
 from typing import Any
 
 from jupyter_client.connect import KernelConnectionInfo
@@ -16,6 +17,8 @@ from instructor.sandbox.forks import fork
 
 # How long a kernel may take until it listens, on a machine that is busy.
 START_SECONDS = 60
+# How long a killed kernel may take to be gone; a manager goes on looking after that.
+END_SECONDS = 1
 
 
 class ForkProvisioner(LocalProvisioner):
@@ -37,6 +40,13 @@ class ForkProvisioner(LocalProvisioner):
         self.process = process  # type: ignore[assignment]  # has what is used of a Popen
         self.pid = self.pgid = process.pid
         return self.connection_info
+
+    async def kill(self, restart: bool = False) -> None:
+        """End the kernel, and return when it has ended: nobody has to look for it again."""
+        await super().kill(restart)
+        if self.process:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(END_SECONDS)
 
 
 async def listens(connection: socket.socket) -> bool:

@@ -22,15 +22,15 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0)
 
 
-def end_strays(before: set[int], own: int = 0) -> tuple[str, ...]:
+def end_strays(before: set[int]) -> tuple[str, ...]:
     """End every process below this one that was not there before; name those that were alive.
 
-    The fork servers stay, to be used again. ``own`` is a process that ends unnamed: ours.
+    The fork servers stay, to be used again.
     """
     ended = 0
     names: set[str] = set()
     while strays := _beside(before):
-        names |= _names_of(stray for stray in strays if stray.pid != own)
+        names |= _names_of(strays)
         for stray in strays:
             with contextlib.suppress(psutil.NoSuchProcess):
                 stray.kill()

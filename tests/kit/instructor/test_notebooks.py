@@ -1,6 +1,8 @@
 """Notebooks: every repair is said, what each check said is kept, and nothing hides a failure."""
 
+import gc
 import json
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
@@ -61,7 +63,7 @@ def changes_of(notebook: dict[str, Any], tmp_path: Path, workshop: Workshop) -> 
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Executor]:
-    """A grader's own worker: a kernel's sockets stay open in the process that talked to it."""
+    """A grader's own worker, as for a class."""
     with open_pool(1) as pool:
         yield pool
 
@@ -297,3 +299,29 @@ def test_times_are_a_matter_of_the_page(
 
     assert time_text(item).endswith(text)
     assert bool(time_text(item)) == bool(text)
+
+
+@pytest.mark.parametrize("cell", ["1", "import os\nos._exit(1)"], ids=["ended", "died"])
+def test_a_notebook_leaves_no_thread_and_nothing_open_in_the_grader(
+    reference: Path, tmp_path: Path, workshop: Workshop, worker: Executor, cell: str
+) -> None:
+    """A class has hundreds of them, and a process may have some thousand files open."""
+
+    def opened_after(place: Path) -> tuple[int, int]:
+        place.mkdir()
+        root = changed(reference, place, write(NOTEBOOK, text_of(code(cell))))
+        report_on(
+            root, place, workshop, "notebook.1", lambda j: worker.submit(judge_job, j).result()
+        )
+        return worker.submit(open_here).result()
+
+    first = opened_after(tmp_path / "first")
+    opened_after(tmp_path / "second")
+
+    assert opened_after(tmp_path / "third") == first
+
+
+def open_here() -> tuple[int, int]:
+    """Count this process's threads, and its files and sockets."""
+    gc.collect()
+    return threading.active_count(), len(list(Path("/dev/fd").iterdir()))
