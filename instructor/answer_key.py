@@ -41,7 +41,8 @@ class Case:
     """One hidden input with the verdict it must get, and what a refusal must and must not mention.
 
     ``document`` is a JSON value; where ``text`` is given it is a raw text for the loader instead.
-    ``named`` holds the arguments that the gate gets beside it.
+    ``named`` holds the arguments that the gate gets beside it. Each case equals itself alone, so
+    what the reference says of one can be kept by it.
     """
 
     id: str

@@ -83,11 +83,11 @@ def measure(plan: Plan, said: Said) -> Results:
         if alone:
             found.plain = found.whole[alone].spent
         with open_pool(1) as pool:
-            # The first one starts the fork servers.
-            for number, folder in enumerate([folders[0], *folders * plan.rounds]):
-                judged = pool.submit(judge_in_pieces, folder, workshop, scratch).result()
-                if number:
-                    found.pieces.add(judged.spent)
+            # The first one starts the fork servers, and is not counted.
+            every = [folders[0], *folders * plan.rounds]
+            futures = [pool.submit(judge_in_pieces, each, workshop, scratch) for each in every]
+            for future in futures[1:]:
+                found.pieces.add(future.result().spent)
         said("piece by piece measured")
         if python := plan.rivals or python_with_rivals():
             found.rivals = compare_rivals(python, workshop, place, NOTEBOOKS)

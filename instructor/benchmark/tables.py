@@ -12,9 +12,9 @@ from instructor.benchmark.spent import CASES, NOTEBOOKS, RUNS, SUITES
 NOTE = (
     "Stock: nbclient (imported once) with its own kernel, python -m pytest in a process for each "
     "file of checks and for each gate, all cases in one process; no sandbox, no limits. Ours: in "
-    "the sandbox, with limits, and a second time on the reference. Both at their pace: workers "
-    "and our fork servers are started. Times are by the clock, in turns, so that whatever else "
-    "runs on this machine slows both."
+    "the sandbox, with limits, and a pair's tests three times on the reference. Both at their "
+    "pace: workers and our fork servers are started. Times are by the clock, in turns, so that "
+    "whatever else runs on this machine slows both."
 )
 NAMES = {
     NOTEBOOKS: "a notebook",

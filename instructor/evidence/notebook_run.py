@@ -159,6 +159,7 @@ def _execute(notebook: Any, file: str, bench: Bench, trace: Trace, before: set[i
             trace.survivors = tuple(sorted(names_beside({trace.kernel, *before})))
             # With a manager that is not its own, nbclient leaves the kernel and its sockets open.
             client._cleanup_kernel()
+            # Where the kernel does not start, nbclient keeps the client for this process's end.
             atexit.unregister(client._cleanup_kernel)
     return bench.shown(_hidden_errors(notebook))
 
