@@ -17,6 +17,7 @@ from instructor.intake.roster import Attempt, Entry, local_source, read_roster
 from instructor.judging import Job
 from instructor.kept import FOLDER as KEPT
 from instructor.kept import Kept
+from instructor.out_folder import check_out, places_for
 from instructor.paces import read_paces
 from instructor.report.exports import FOLDER, check_names, score, write_exports
 from instructor.report.folders import report_folders
@@ -24,7 +25,6 @@ from instructor.report.model import Report, write_text
 from instructor.report.pages import write_class_pages, write_feedback
 from instructor.report.weights import Weights, load_weights
 from instructor.sandbox import tier
-from instructor.sandbox.quota import clear_away
 from instructor.submission import find_submissions, holds
 from instructor.workers import ending, judge_all
 from lab.workshop import Workshop, load_workshop, workshop_ids
@@ -69,24 +69,21 @@ def grade_class(
     weights = _load_weights(options.weights)
     known = known_workshops(options.workshops)
     entries = _entries(folder, options.roster, known)
-    _check_out(folder if options.roster is None else None, out, entries)
+    check_out(folder if options.roster is None else None, out, entries)
     folders = report_folders(entry.name for entry in entries)
-    scratch = _make_scratch(out)
     settings = (
         f"{options.tier if options.cluster else tier()} {options.cell_seconds} {options.seconds}"
     )
     kept = Kept((out / KEPT).resolve(), settings, read_old=not options.again)
     reports: dict[str, Report] = {}
-    try:
-        workshops, jobs = _plan(entries, known, scratch.resolve(), options, kept)
+    with places_for(out, options.workers) as places:
+        workshops, jobs = _plan(entries, known, places, options, kept)
         for report in _judge_all(jobs, options):
             reports[report.submission] = report
             _write(report, out / folders[report.submission])
             progress(report, len(reports), len(entries))
         last = list(_last_work(jobs).values())
         paces = read_paces(last, options.workers, options.began) if options.history else []
-    finally:
-        clear_away(scratch)
     ordered = [reports[entry.name] for entry in entries]
     write_class_pages(ordered, workshops, folders, out, weights, paces)
     ids = {entry.name: entry.ids for entry in entries}
@@ -117,10 +114,18 @@ def _same_name(name: str, path: Path) -> tuple[Remark, ...]:
 
 
 def _plan(
-    entries: list[Entry], known: list[Workshop], scratch: Path, options: Options, kept: Kept
+    entries: list[Entry],
+    known: list[Workshop],
+    places: tuple[Path, Path],
+    options: Options,
+    kept: Kept,
 ) -> tuple[tuple[Workshop, ...], list[Job]]:
-    """Bring all work in; give the workshops of the class, and a job for each attempt."""
-    taken = _take_in(entries, scratch, options.workers)
+    """Bring all work in; give the workshops of the class, and a job for each attempt.
+
+    ``places`` are for what is brought in, and for copies of it.
+    """
+    brought, copies = places
+    taken = _take_in(entries, brought, options.workers)
     shown = {
         entry.name: [w for w in known if any(_shows(item, w) for item in taken[entry.name])]
         for entry in entries
@@ -133,7 +138,7 @@ def _plan(
             item.folder and item.folder.resolve(),
             # Where nothing of any workshop is to be seen, all of them are missing.
             workshops if options.workshops or not shown[entry.name] else tuple(shown[entry.name]),
-            scratch,
+            copies,
             options.cell_seconds,
             options.seconds,
             attempt.label,
@@ -194,30 +199,6 @@ def _write(report: Report, folder: Path) -> None:
     write_feedback(report, folder / "feedback.html")
 
 
-def _check_out(folder: Path | None, out: Path, entries: list[Entry]) -> None:
-    """Refuse to write into what is graded; ``folder`` is that of a whole class."""
-    sources = [attempt.source for entry in entries for attempt in entry.attempts]
-    places = [
-        Path(source.place) for source in sources if source.place and "://" not in source.place
-    ]
-    reports = [out / name for name in report_folders(entry.name for entry in entries).values()]
-    whole = [
-        *(place for place in places if place.is_dir()),
-        *([folder.resolve()] if folder else []),
-    ]
-    inside = any(out.resolve().is_relative_to(path) for path in whole)
-    # Copies and exports are made anew each time, so nothing that is graded may lie there.
-    anew = [(out / name).resolve() for name in (FOLDER, ".work")]
-    inside = inside or any(place.is_relative_to(path) for place in places for path in anew)
-    if inside or any(path.resolve() in places for path in reports):
-        raise CourseError(
-            f"The reports would be written into what is graded ({out}). "
-            "Give --out a folder outside the class."
-        )
-    if out.exists() and not out.is_dir():
-        raise CourseError(f"{out} is a file. Give --out a folder, or a name that is free.")
-
-
 def known_workshops(wanted: tuple[str, ...]) -> list[Workshop]:
     """Load the workshops asked for, or all of the course."""
     known = workshop_ids(COURSE)
@@ -230,16 +211,3 @@ def known_workshops(wanted: tuple[str, ...]) -> list[Workshop]:
 def _load_weights(path: Path | None) -> Weights:
     """Read the weights against every workshop of the course, also those that nobody asked for."""
     return load_weights(path, [load_workshop(COURSE, name) for name in workshop_ids(COURSE)])
-
-
-def _make_scratch(out: Path) -> Path:
-    """Make the folder for copies, anew; it goes away when grading ends."""
-    scratch = out / ".work"
-    clear_away(scratch)
-    try:
-        scratch.mkdir(parents=True)
-    except OSError as error:
-        raise CourseError(
-            f"{out} cannot be written ({error.strerror}). Give --out a folder that can."
-        ) from error
-    return scratch

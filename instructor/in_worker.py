@@ -6,6 +6,7 @@ is first called.
 """
 
 import atexit
+import contextlib
 import functools
 import platform
 import tempfile
@@ -131,10 +132,14 @@ def _judge_files(parcel: Parcel) -> "Report":
 @functools.cache
 def _folder() -> Path:
     """Make the folder below which this worker judges what comes as bytes."""
+    from instructor.sandbox.copies import folder_for_copies
     from instructor.sandbox.places import work_below
 
-    folder = Path(tempfile.mkdtemp(prefix="graded-")).resolve()
-    atexit.register(clear_away, folder)
+    disk = Path(tempfile.mkdtemp(prefix="graded-")).resolve()
+    atexit.register(clear_away, disk)
+    in_use = contextlib.ExitStack()
+    folder = in_use.enter_context(folder_for_copies(disk, workers=1))
+    atexit.register(in_use.close)
     work_below(folder)
     return folder
 

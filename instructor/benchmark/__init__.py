@@ -15,6 +15,7 @@ from instructor.benchmark.spent import Spent
 from instructor.classroom import build_class, build_reference, load_pairs
 from instructor.grade import Options, known_workshops
 from instructor.sandbox import tier
+from instructor.sandbox.copies import folder_for_copies
 from instructor.workers import open_pool
 from lab.workshop import Workshop
 
@@ -74,27 +75,39 @@ def measure(plan: Plan, said: Said) -> Results:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         folders = sample(workshop, place, plan.submissions)
-        (scratch := place / "scratch").mkdir()
-        for workers in plan.workers:
-            one = compare(folders, workshop, scratch, workers, plan.rounds)
-            found.whole[workers] = one
-            said(f"{len(folders)} submissions judged both ways with {workers} at once")
-        alone = min(found.whole, default=0)
-        if alone:
-            found.plain = found.whole[alone].spent
-        with open_pool(1) as pool:
-            # The first one starts the fork servers, and is not counted.
-            every = [folders[0], *folders * plan.rounds]
-            futures = [pool.submit(judge_in_pieces, each, workshop, scratch) for each in every]
-            for future in futures[1:]:
-                found.pieces.add(future.result().spent)
-        said("piece by piece measured")
-        if python := plan.rivals or python_with_rivals():
-            found.rivals = compare_rivals(python, workshop, place, NOTEBOOKS)
-            said("one notebook graded by others and by ours")
+        (on_disk := place / "scratch").mkdir()
+        # Whatever is measured copies to the same place, ours or not.
+        with folder_for_copies(on_disk, max(plan.workers, default=1)) as scratch:
+            _measure_ways(plan, workshop, folders, scratch, found, said)
         options = Options((workshop.id,), workers=max(plan.workers, default=2))
         found.growth = grow(plan.growth, folders, workshop, place, options, said)
     return found
+
+
+def _measure_ways(
+    plan: Plan,
+    workshop: Workshop,
+    folders: list[Path],
+    scratch: Path,
+    found: Results,
+    said: Said,
+) -> None:
+    """Measure the same submissions both ways, whole and in pieces, and one notebook by all."""
+    for workers in plan.workers:
+        found.whole[workers] = compare(folders, workshop, scratch, workers, plan.rounds)
+        said(f"{len(folders)} submissions judged both ways with {workers} at once")
+    if found.whole:
+        found.plain = found.whole[min(found.whole)].spent
+    with open_pool(1) as pool:
+        # The first one starts the fork servers, and is not counted.
+        every = [folders[0], *folders * plan.rounds]
+        futures = [pool.submit(judge_in_pieces, each, workshop, scratch) for each in every]
+        for future in futures[1:]:
+            found.pieces.add(future.result().spent)
+    said("piece by piece measured")
+    if python := plan.rivals or python_with_rivals():
+        found.rivals = compare_rivals(python, workshop, scratch, NOTEBOOKS)
+        said("one notebook graded by others and by ours")
 
 
 def sample(workshop: Workshop, place: Path, number: int) -> list[Path]:

@@ -45,7 +45,7 @@ def compare(
         _warm(folders[0], workshop, scratch, ours, plain, workers)
         for _ in range(rounds):
             found.ours.append(_time_ours(folders, workshop, scratch, ours, workers, found))
-            found.stock.append(_time_plain(folders, workshop, plain, found))
+            found.stock.append(_time_plain(folders, workshop, scratch, plain, found))
     return found
 
 
@@ -75,10 +75,12 @@ def _time_ours(
 
 
 def _time_plain(
-    folders: Sequence[Path], workshop: Workshop, pool: Executor, found: Compared
+    folders: Sequence[Path], workshop: Workshop, scratch: Path, pool: Executor, found: Compared
 ) -> float:
     began = time.monotonic()
-    futures = {f.name: pool.submit(judge_plainly, str(f), workshop.id) for f in folders}
+    futures = {
+        f.name: pool.submit(judge_plainly, str(f), workshop.id, str(scratch)) for f in folders
+    }
     for name, future in futures.items():
         judged = Judged.from_json(future.result())
         found.plain[name] = judged.outcomes

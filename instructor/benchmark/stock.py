@@ -42,10 +42,13 @@ PLAIN = {
 OUTCOMES = {"failure": "failed", "error": "error", "skipped": "skipped"}
 
 
-def judge_plainly(folder: str, workshop_id: str) -> dict[str, Any]:
-    """Judge one submission on one workshop; a function of plain data, for a pool of processes."""
+def judge_plainly(folder: str, workshop_id: str, scratch: str) -> dict[str, Any]:
+    """Judge one submission on one workshop; a function of plain data, for a pool of processes.
+
+    ``scratch`` is a folder for copies.
+    """
     workshop = load_workshop(COURSE, workshop_id)
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(dir=scratch) as place:
         return Plain(Path(folder), workshop, Path(place)).judge().to_json()
 
 

@@ -25,6 +25,7 @@ from instructor.doctor.rows import (
     python_row,
     this_python,
 )
+from instructor.sandbox.copies import MEMORY, ROOM_A_WORKER, room
 from instructor.sandbox.selftest import AttackResult, attack_results, missing
 from instructor.sandbox.tiers import A, B, C, tier
 from lab.workshop import WorkshopError, load_workshop, workshop_ids
@@ -53,6 +54,7 @@ def check_machine(folder: Path, now: datetime) -> Iterator[Row]:
     yield cores_row(os.cpu_count() or 1)
     for name, place in {"Disk": folder, "Disk, temporary": Path(tempfile.gettempdir())}.items():
         yield disk_row(name, place, shutil.disk_usage(place).free)
+    yield copies_row(room(), os.cpu_count() or 1)
     yield clock_row(now, newest_file(COURSE))
     yield Row("git", OK, "not needed: the kit reads repositories by itself")
     yield dask_row()
@@ -117,6 +119,15 @@ def disk_row(name: str, place: Path, free: int) -> Row:
     other = "set TMPDIR to a folder" if "temporary" in name else "give --out a folder"
     todo = f"Free some, or {other} on a disk that has more."
     return Row(name, status, f"{found}; expected {LITTLE_DISK // GIB} GiB.", todo)
+
+
+def copies_row(room: int, cores: int) -> Row:
+    """Say where the copies of submissions lie while they are graded."""
+    wanted = cores * ROOM_A_WORKER
+    if room >= wanted:
+        return Row("Copies", OK, f"in memory, {room / GIB:.1f} GiB free at {MEMORY}")
+    found = f"on the disk, which takes longer; {room / GIB:.1f} GiB free at {MEMORY}"
+    return Row("Copies", OK, f"{found}, {wanted / GIB:.0f} would keep them in memory")
 
 
 def clock_row(now: datetime, newest: datetime) -> Row:
