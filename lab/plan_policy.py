@@ -10,7 +10,7 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ class Tool:
     def to_json(self) -> dict[str, Any]:
         """Give the row as JSON, without the fields that are not in use."""
         kept = {"target_args"}
-        row = {key: value for key, value in asdict(self).items() if value or key in kept}
+        row = {key: value for key, value in vars(self).items() if value or key in kept}
         row |= {"destructive": self.destructive}
         if self.free_args is not None:
             row["free_args"] = self.free_args
@@ -84,9 +84,9 @@ class Policy:
         problems = policy_problems(value)
         if problems or type(value) is not dict:
             raise PolicyError(*problems)
-        row = copy.deepcopy(value)
-        tools = {name: _tool(tool) for name, tool in row.pop("tools").items()}
-        return cls(tools=tools, **{key: _frozen(item) for key, item in row.items()})
+        tools = {name: _tool(tool) for name, tool in value["tools"].items()}
+        rest = {key: _own(item) for key, item in value.items() if key != "tools"}
+        return cls(tools=tools, **rest)
 
     def to_json(self) -> dict[str, Any]:
         """Give the policy as plain JSON."""
@@ -189,8 +189,11 @@ def _tool_problems(tool: dict[str, Any]) -> Iterator[str]:
 
 
 def _tool(row: dict[str, Any]) -> Tool:
-    return Tool(**{key: _frozen(value) for key, value in row.items()})
+    return Tool(**{key: _own(value) for key, value in row.items()})
 
 
-def _frozen(value: Any) -> Any:
+def _own(value: Any) -> Any:
+    """Give what whoever made the value cannot change any more; no field lies deeper than this."""
+    if type(value) is dict:
+        return dict(value)
     return tuple(value) if type(value) is list else value

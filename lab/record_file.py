@@ -6,7 +6,6 @@ on the disk with its end; what a crash left of a last line was never acknowledge
 from reading it to the end of the line; a system without ``flock`` has room for one writer only.
 """
 
-import copy
 import json
 import os
 from collections.abc import Callable
@@ -100,7 +99,7 @@ class RecordFile:
     @property
     def versions(self) -> list[dict[str, Any]]:
         """Give every accepted plan, with its version and the time from which it is in force."""
-        return copy.deepcopy(self._state().versions)
+        return self._state().versions
 
     @property
     def revisions(self) -> int:
@@ -120,7 +119,7 @@ class RecordFile:
     @property
     def trace(self) -> list[dict[str, Any]]:
         """Give the steps of every dry run, each with the version it ran under."""
-        return copy.deepcopy(self._state().trace)
+        return self._state().trace
 
     @property
     def torn(self) -> str:

@@ -127,7 +127,7 @@ def _walk_problem(value: Any, item_problem: Callable[[Any], str | None]) -> str 
         if problem:
             return problem
         if type(item) is dict or type(item) is list:
-            pending.extend((child, depth + 1) for child in _children(item))
+            pending += [(child, depth + 1) for child in _children(item)]
     return None
 
 

@@ -8,7 +8,7 @@ import base64
 import functools
 import json
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,19 +29,17 @@ class Side:
         self._objects: dict[int, Any] = {}
         self._files: dict[str, Path] = {}
         self._known: dict[str, bytes | None] = {}
-        # A loader only reads; whatever else was given a file may write to it at any time.
-        self._reach_files = False
 
     def call(self, message: Message) -> Message:
         """Make one call and give its reply, with the files that it changed."""
         name, asked = message["call"], json.dumps([message["arguments"], message["named"]])
-        brings_file = '"$path"' in asked
-        alone = not (brings_file or message["files"] or '"$object"' in asked)
+        alone = not (message["reach"] or message["files"] or '"$object"' in asked)
         if alone and name in self._gate.functions:
             return dict(json.loads(_reply_to(self._module, self._gate.error, name, asked)))
-        self._reach_files |= brings_file and name != self._gate.load
         reply = _reply(partial(self._make_here, message), getattr(self._module, self._gate.error))
-        return {**reply, "files": self._changed_files() if self._reach_files else {}}
+        # A loader only reads; whatever else can reach a file may write to it.
+        reach = () if name == self._gate.load else message["reach"]
+        return {**reply, "files": self._changed_files(reach)}
 
     def _make_here(self, message: Message) -> Any:
         """Make a call with the files and objects that crossed before."""
@@ -91,10 +89,11 @@ class Side:
             else:
                 self._files[name].write_bytes(base64.b64decode(data))
 
-    def _changed_files(self) -> Message:
+    def _changed_files(self, reach: Iterable[str]) -> Message:
         changed = {}
-        for name, path in self._files.items():
-            now = path.read_bytes() if path.is_file() else None
+        for name in reach:
+            path = self._files.get(name)
+            now = path.read_bytes() if path and path.is_file() else None
             if now is not None and now != self._known[name]:
                 self._known[name] = now
                 changed[name] = base64.b64encode(now).decode()
@@ -151,8 +150,10 @@ def _reply(call: Callable[[], Any], refusal: type[Exception]) -> Message:
 def _is_call(message: Message) -> bool:
     kinds = {
         "call": str, "test": str, "object": int, "arguments": list, "named": dict, "files": dict,
+        "reach": list,
     }  # fmt: skip
-    return all(isinstance(message.get(name), kind) for name, kind in kinds.items())
+    right = all(isinstance(message.get(name), kind) for name, kind in kinds.items())
+    return right and all(isinstance(name, str) for name in message["reach"])
 
 
 def _plain(value: Any) -> Any:

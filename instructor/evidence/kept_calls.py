@@ -54,11 +54,10 @@ class Script:
         """Give the reply to a call."""
         place = len(self._asked)
         if not self._left and place < len(self._replies):
-            reply = self._replies[place]
-            # A file that a reply holds would lie elsewhere.
-            if not reply["files"] and _shape(message) == self._calls[place].shape:
+            kept = self._calls[place]
+            if _shape(message) == kept.shape:
                 self._asked.append(message)
-                return reply
+                return _moved(self._replies[place], kept.message["reach"], message["reach"])
         if not self._left:
             self._left = True
             for asked in self._asked:
@@ -81,8 +80,17 @@ def same_calls(first: Sequence[Call], second: Sequence[Call]) -> bool:
     return [call.shape for call in first] == [call.shape for call in second]
 
 
+def _moved(reply: Message, there: Sequence[str], here: Sequence[str]) -> Message:
+    """Give a reply with the files where they lie now; they are among those in reach of its call."""
+    if not reply["files"]:
+        return reply
+    names = dict(zip(there, here, strict=True))
+    return {**reply, "files": {names[name]: data for name, data in reply["files"].items()}}
+
+
 def _shape(message: Message) -> Any:
     kept = {name: message[name] for name in ("call", "object", "test", "arguments", "named")}
+    kept["reach"] = [Path(name).name for name in message["reach"]]
     files = {Path(name).name: data for name, data in message["files"].items()}
     return {**json.loads(json.dumps(kept), object_hook=_without_folder), "files": files}
 

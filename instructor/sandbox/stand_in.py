@@ -13,6 +13,7 @@ import os
 import sys
 import types
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,14 @@ UNKNOWN = object()
 
 # Send one message, wait for its reply.
 Ask = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+@dataclass
+class Met:
+    """The objects, by their numbers, and the files that are met in a call."""
+
+    objects: list[int]
+    files: list[str] = field(default_factory=list)
 
 
 class Crossing:
@@ -38,6 +47,7 @@ class Crossing:
         """Ask for another row from now on; the gate behind it knows no object or file yet."""
         self._row = row
         self._known: dict[str, Any] = {}
+        self._files_of: dict[int, list[str]] = {}
         self._numbers = itertools.count(1)
 
     def new_object(self) -> int:
@@ -48,13 +58,15 @@ class Crossing:
         self, name: str, arguments: tuple[Any, ...], named: dict[str, Any], number: int = 0
     ) -> Any:
         """Make one call on the other side; return or raise what it gives."""
+        met = Met([number] if number else [])
         message = {
             "call": name, "object": number, "row": self._row, "test": test_at_work(),
-            "arguments": [self._crossing(value) for value in arguments],
-            "named": {key: self._crossing(value) for key, value in named.items()},
+            "arguments": [self._crossing(value, met) for value in arguments],
+            "named": {key: self._crossing(value, met) for key, value in named.items()},
         }  # fmt: skip
+        reach = self._reach(met)
         try:
-            reply = self._ask({**message, "files": self._changed_files()})
+            reply = self._ask({**message, "reach": reach, "files": self._changed_files(reach)})
         except (TypeError, ValueError, RecursionError) as reason:
             # What is no JSON value cannot cross; a right gate refuses it, so this one does.
             raise self.refusal(f"a value that is not JSON: {reason}") from reason
@@ -63,28 +75,36 @@ class Crossing:
             Path(path).write_bytes(self._known[path])
         return self._result(reply)
 
-    def _crossing(self, value: Any, depth: int = 0) -> Any:
-        """Give what crosses in the place of a value."""
+    def _crossing(self, value: Any, met: "Met", depth: int = 0) -> Any:
+        """Give what crosses in the place of a value, and note the files and objects in it."""
         if isinstance(value, Path):
-            self._known.setdefault(str(value), UNKNOWN)
+            met.files.append(str(value))
             return {"$path": str(value)}
         if isinstance(value, StandIn):
+            met.objects.append(value._number)
             return {"$object": value._number}
         if hasattr(type(value), "to_json"):
             return value.to_json()
         if depth < 60 and isinstance(value, list | tuple):
-            return [self._crossing(item, depth + 1) for item in value]
+            return [self._crossing(item, met, depth + 1) for item in value]
         if depth < 60 and isinstance(value, dict):
-            return {key: self._crossing(item, depth + 1) for key, item in value.items()}
+            return {key: self._crossing(item, met, depth + 1) for key, item in value.items()}
         return value
 
-    def _changed_files(self) -> dict[str, str | None]:
+    def _reach(self, met: "Met") -> list[str]:
+        """List the files that a call can touch: those in it, and those its objects have met."""
+        files = [file for number in met.objects for file in self._files_of.get(number, ())]
+        files = list(dict.fromkeys([*files, *met.files]))
+        self._files_of |= dict.fromkeys(met.objects, files)
+        return files
+
+    def _changed_files(self, reach: list[str]) -> dict[str, str | None]:
         """Give the files that the other side knows otherwise, or not at all."""
         changed: dict[str, str | None] = {}
-        for name, before in self._known.items():
+        for name in reach:
             path = Path(name)
             now = path.read_bytes()[:LARGEST_FILE] if path.is_file() else None
-            if now != before:
+            if now != self._known.get(name, UNKNOWN):
                 self._known[name] = now
                 changed[name] = None if now is None else base64.b64encode(now).decode()
         return changed
