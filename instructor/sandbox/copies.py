@@ -22,11 +22,9 @@ MEMORY = Path("/dev/shm")  # noqa: S108  below it lies a folder that nobody else
 # A snapshot, a copy, and what a job can write before ``quota`` ends it; then as much to spare.
 ROOM_A_WORKER = 2 << 30
 _NAME = "failing-closed-"
-# What a container may use, by cgroup v2 and v1; the machine's own numbers do not say.
-_CONTAINER_LIMITS = (
-    Path("/sys/fs/cgroup/memory.max"),
-    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-)
+# Where Linux says what a container or a session may use (cgroups(7)); its own numbers are those
+# of the whole machine.
+CGROUPS, OWN_CGROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 
 
 @contextlib.contextmanager
@@ -52,11 +50,26 @@ def room() -> int:
     """Give the bytes that copies can take in memory; 0 where they cannot lie there."""
     if not MEMORY.is_dir():
         return 0
-    limits = [shutil.disk_usage(MEMORY).free, int(psutil.virtual_memory().available)]
-    for file in _CONTAINER_LIMITS:
-        with contextlib.suppress(OSError, ValueError):  # no such file, or the word "max"
-            limits.append(int(file.read_text(encoding="ascii")))
-    return min(limits)
+    there = (shutil.disk_usage(MEMORY).free, int(psutil.virtual_memory().available))
+    return min(*there, *_limits())
+
+
+def _limits() -> Iterator[int]:
+    """Yield the limit on memory of each group that this process is in, by cgroup v2 and v1."""
+    try:
+        lines = OWN_CGROUPS.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for _, kinds, place in (line.split(":", 2) for line in lines):
+        root, name = CGROUPS, "memory.max"
+        if kinds:
+            root, name = CGROUPS / "memory", "memory.limit_in_bytes"
+        if kinds in ("", "memory"):
+            own = root / place.lstrip("/")
+            for folder in (own, *own.parents):
+                # No such file, or the word "max", is no limit.
+                with contextlib.suppress(OSError, ValueError):
+                    yield int((folder / name).read_text(encoding="ascii"))
 
 
 def clear_left() -> None:

@@ -7,7 +7,10 @@ import pytest
 
 from instructor.out_folder import places_for
 from instructor.sandbox import copies
-from instructor.sandbox.copies import ROOM_A_WORKER, folder_for_copies
+from instructor.sandbox.copies import folder_for_copies
+
+# So little that every machine has it.
+ROOM_A_WORKER = 1 << 20
 
 
 @pytest.fixture
@@ -15,11 +18,20 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let a folder of the test's own be what lies in memory; there is room for two workers."""
     folder = tmp_path / "memory"
     folder.mkdir()
-    limit = tmp_path / "limit"
-    limit.write_text(f"{2 * ROOM_A_WORKER}\n", encoding="ascii")
     monkeypatch.setattr(copies, "MEMORY", folder)
-    monkeypatch.setattr(copies, "_CONTAINER_LIMITS", (tmp_path / "no_such_file", limit))
+    monkeypatch.setattr(copies, "ROOM_A_WORKER", ROOM_A_WORKER)
+    monkeypatch.setattr(copies, "CGROUPS", tmp_path / "cgroups")
+    monkeypatch.setattr(copies, "OWN_CGROUPS", tmp_path / "own")
+    (tmp_path / "own").write_text("3:cpu:/x\n4:memory:/old\n0::/user/run 1\n", encoding="ascii")
+    limit(tmp_path, "user/memory.max", str(2 * ROOM_A_WORKER))
     return folder
+
+
+def limit(tmp_path: Path, file: str, text: str) -> None:
+    """Write what limits a group of the test's own."""
+    place = tmp_path / "cgroups" / file
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(f"{text}\n", encoding="ascii")
 
 
 @pytest.fixture
@@ -48,13 +60,28 @@ def test_copies_lie_on_the_disk_where_memory_has_no_room(memory: Path, disk: Pat
 
 
 @pytest.mark.usefixtures("memory")
-def test_a_container_without_a_limit_has_what_the_machine_has(tmp_path: Path) -> None:
-    limited = copies.room()
+@pytest.mark.parametrize(
+    ("file", "text", "room"),
+    [
+        ("user/run 1/memory.max", str(ROOM_A_WORKER), ROOM_A_WORKER),
+        ("memory/memory.limit_in_bytes", "5", 5),
+        ("memory/old/memory.limit_in_bytes", "6", 6),
+        ("user/run 1/memory.max", "max", 2 * ROOM_A_WORKER),
+        ("user/run 1/memory.max", str(3 * ROOM_A_WORKER), 2 * ROOM_A_WORKER),
+        ("user/another/memory.max", "5", 2 * ROOM_A_WORKER),
+    ],
+)
+def test_each_group_that_a_process_is_in_limits_the_room(
+    file: str, text: str, room: int, tmp_path: Path
+) -> None:
+    limit(tmp_path, file, text)
+    assert copies.room() == room
 
-    (tmp_path / "limit").write_text("max\n", encoding="ascii")
 
-    assert limited == 2 * ROOM_A_WORKER
-    assert copies.room() != limited
+@pytest.mark.usefixtures("memory")
+def test_without_a_limit_there_is_what_the_machine_has(tmp_path: Path) -> None:
+    (tmp_path / "own").unlink()
+    assert copies.room() > 2 * ROOM_A_WORKER
 
 
 def test_copies_lie_on_the_disk_where_nothing_can_lie_in_memory(
