@@ -53,7 +53,7 @@ class Tool:
         row |= {"destructive": self.destructive}
         if self.free_args is not None:
             row["free_args"] = self.free_args
-        return {key: list(value) if type(value) is tuple else value for key, value in row.items()}
+        return {key: list(v) if isinstance(v, tuple | list) else v for key, v in row.items()}
 
 
 # Nobody wrote down what the tool does, so it counts as the worst.

@@ -17,6 +17,10 @@ from instructor.evidence.kept_calls import Answers, Call
 from instructor.sandbox.process import Message
 from lab.workshop import Gate
 
+# What one run of tests may keep on this side; there is a copy of it for each gate.
+MOST_FILES = 500
+MOST_BYTES = 4 << 20
+
 
 class Side:
     """One gate on this side of the crossing, with the objects and files that a suite made on it."""
@@ -32,18 +36,24 @@ class Side:
 
     def call(self, message: Message) -> Message:
         """Make one call and give its reply, with the files that it changed."""
+        try:
+            return self._call(message)
+        except Exception as error:  # noqa: BLE001  what a stranger sends costs only its own run
+            return {"crash": type(error).__name__, "text": str(error), "files": {}}
+
+    def _call(self, message: Message) -> Message:
         name, asked = message["call"], json.dumps([message["arguments"], message["named"]])
         alone = not (message["reach"] or message["files"] or '"$object"' in asked)
-        if alone and name in self._gate.functions:
+        if alone and name in self._gate.functions and name != self._gate.load:
             return dict(json.loads(_reply_to(self._module, self._gate.error, name, asked)))
+        self._take_files(message["files"])
         reply = _reply(partial(self._make_here, message), getattr(self._module, self._gate.error))
         # A loader only reads; whatever else can reach a file may write to it.
-        reach = () if name == self._gate.load else message["reach"]
+        reach = () if name == self._gate.load else dict.fromkeys(message["reach"])
         return {**reply, "files": self._changed_files(reach)}
 
     def _make_here(self, message: Message) -> Any:
         """Make a call with the files and objects that crossed before."""
-        self._take_files(message["files"])
         arguments = [self._argument(value) for value in message["arguments"]]
         named = {name: self._argument(value) for name, value in message["named"].items()}
         return self._make(message["call"], message["object"], arguments, named)
@@ -52,6 +62,8 @@ class Side:
         """Call a function, make an object, call its method or read its value."""
         gate = self._gate
         owner, _, part = name.partition(".")
+        if name == gate.load or name in gate.classes:
+            _refuse_paths([*arguments, *named.values()])
         if name in gate.functions:
             return getattr(self._module, name)(*arguments, **named)
         if owner not in gate.classes:
@@ -78,12 +90,16 @@ class Side:
         return {key: self._argument(item) for key, item in value.items()}
 
     def _take_files(self, files: Message) -> None:
+        """Write what crossed; raise ``OSError`` where it is more than a run may keep here."""
         for name, data in files.items():
             if name not in self._files:
+                if len(self._files) >= MOST_FILES:
+                    raise OSError(f"these tests give a gate more than {MOST_FILES} files")
                 place = self._folder / str(len(self._files))
                 place.mkdir()
                 self._files[name] = place / (Path(name).name or "file")
             self._known[name] = None if data is None else base64.b64decode(data)
+            self._check_size()
             if data is None:
                 self._files[name].unlink(missing_ok=True)
             else:
@@ -96,8 +112,13 @@ class Side:
             now = path.read_bytes() if path and path.is_file() else None
             if now is not None and now != self._known[name]:
                 self._known[name] = now
+                self._check_size()
                 changed[name] = base64.b64encode(now).decode()
         return changed
+
+    def _check_size(self) -> None:
+        if sum(len(data) for data in self._known.values() if data) > MOST_BYTES:
+            raise OSError(f"the files of these tests hold more than {MOST_BYTES >> 20} MiB")
 
 
 class GateServer:
@@ -145,6 +166,16 @@ def _reply(call: Callable[[], Any], refusal: type[Exception]) -> Message:
         return {"refused": list(getattr(error, "problems", [str(error)])), "text": str(error)}
     except Exception as error:  # noqa: BLE001  a wrong gate may be wrong by crashing
         return {"crash": type(error).__name__, "text": str(error)}
+
+
+def _refuse_paths(values: Iterable[Any]) -> None:
+    """Raise ``TypeError`` for a text where a file's path may stand, or for a descriptor.
+
+    A gate runs here, outside of the sandbox: it opens nothing but the files that crossed.
+    """
+    for value in values:
+        if isinstance(value, str | int):
+            raise TypeError(f"{value!r} is not the path of a file that the tests have here")
 
 
 def _is_call(message: Message) -> bool:

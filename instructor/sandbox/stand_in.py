@@ -164,17 +164,29 @@ def _function(name: str, crossing: Crossing) -> Any:
     loads = name == crossing.remote["load"]
 
     def call(*arguments: Any, **named: Any) -> Any:
-        if loads and arguments:
-            arguments = (Path(arguments[0]), *arguments[1:])
+        if loads:
+            arguments, named = with_paths(arguments, named)
         return crossing.call(name, arguments, named)
 
     call.__name__ = name
     return call
 
 
+def with_paths(
+    arguments: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Make paths of the texts among what a loader, or a class, is given: its file has to cross."""
+    return tuple(map(_path, arguments)), {name: _path(value) for name, value in named.items()}
+
+
+def _path(value: Any) -> Any:
+    return Path(value) if isinstance(value, str) else value
+
+
 def _class(name: str, parts: dict[str, list[str]], crossing: Crossing) -> type:
     def make(self: Any, *arguments: Any, **named: Any) -> None:
         self._number = crossing.new_object()
+        arguments, named = with_paths(arguments, named)
         crossing.call(name, arguments, named, self._number)
 
     members: dict[str, Any] = {"__init__": make}

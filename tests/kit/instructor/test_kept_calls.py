@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
-from instructor.evidence.gate_server import GateServer, Side
+from instructor.classroom import load_workshops
+from instructor.evidence.gate_runs import run_on_all
+from instructor.evidence.gate_server import MOST_BYTES, MOST_FILES, GateServer, Side
 from instructor.evidence.kept_calls import Call, Script, asked_again
 from instructor.sandbox.process import Message
-from instructor.sandbox.stand_in import Crossing, StandIn
+from instructor.sandbox.stand_in import Crossing, StandIn, with_paths
 from lab.workshop import Gate, GateClass
+from tests.kit.instructor.benches import bench_with
 
 GATE = Gate(
     "lab.toy", "ToyError", "load", "decide", ("load",), classes={"Log": GateClass(("add",), ())}
@@ -117,13 +120,116 @@ def test_a_call_sends_only_the_files_that_it_or_its_object_can_reach(tmp_path: P
     assert [message["files"] for message in sent[2:]] == [{a: two}, {b: two}, {}]
 
 
+def asked(call: str, *arguments: object, **more: object) -> Message:
+    """Give a message as a stranger may write it."""
+    message: Message = {"call": call, "test": "", "object": 0, "named": {}, "files": {}}
+    return {**message, "reach": [], "arguments": list(arguments), **more}
+
+
 @pytest.mark.parametrize("reach", [None, "a", [1], [["a"]]])
 def test_a_call_whose_reach_is_no_list_of_names_is_no_call(side: Side, reach: object) -> None:
-    message = {"call": "load", "test": "", "object": 0, "arguments": [], "named": {}, "files": {}}
     server = GateServer(side)
 
-    assert server.answer({**message, "reach": reach})["text"] == "this is no call"
+    assert server.answer(asked("load", reach=reach))["text"] == "this is no call"
     assert server.calls == []
+
+
+def test_a_path_that_did_not_cross_opens_nothing(side: Side, tmp_path: Path) -> None:
+    """The gate runs outside of the sandbox: no text may become the path of a teacher's file."""
+    secret, victim = tmp_path / "secret", tmp_path / "victim"
+    secret.write_text("answers", encoding="utf-8")
+    victim.write_text("work", encoding="utf-8")
+    calls = [
+        asked("load", str(secret)),
+        asked("load", named={"path": str(secret)}),
+        asked("load", {"$path": str(secret)}),
+        asked("load", {"$path": str(secret)}, reach=[str(secret)]),
+        asked("load", 0),
+        asked("Log", str(victim), object=1),
+        asked("Log", object=1, named={"file": str(victim)}),
+        asked("Log.add", "new", object=1),
+        asked("Log", {"$path": str(victim)}, object=1, reach=[str(victim)]),
+        asked("Log.add", "new", object=1, reach=[str(victim)]),
+    ]
+
+    replies = [side.call(call) for call in calls]
+
+    assert "answers" not in str(replies)
+    assert [bool(reply.get("crash")) for reply in replies[:7]] == [True] * 7
+    assert victim.read_text(encoding="utf-8") == "work"
+
+
+def test_a_text_crosses_as_the_path_that_it_is(side: Side, tmp_path: Path) -> None:
+    crossing = Crossing(
+        {"error": "ToyError", "module": GATE.module, "load": GATE.load},
+        "1",
+        GateServer(side).answer,
+    )
+    file = tmp_path / "plan.json"
+    file.write_text("{}", encoding="utf-8")
+
+    assert with_paths((str(file), 5), {"file": str(file)}) == ((file, 5), {"file": file})
+    assert crossing.call("load", *with_paths((str(file),), {})) == "{}"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {str(number): "" for number in range(MOST_FILES + 1)},
+        {"one": base64.b64encode(bytes(MOST_BYTES + 1)).decode()},
+        {str(n): base64.b64encode(bytes(MOST_BYTES // 4)).decode() for n in range(5)},
+    ],
+    ids=["files", "one file", "bytes in all"],
+)
+def test_a_run_keeps_no_more_on_this_side_than_it_may(
+    files: dict[str, str], side: Side, tmp_path: Path
+) -> None:
+    reply = side.call(asked("load", files=files))
+
+    assert reply["crash"] == "OSError"
+    kept = [path for path in (tmp_path / "side").rglob("*") if path.is_file()]
+    assert len(kept) <= MOST_FILES
+    assert sum(path.stat().st_size for path in kept) <= MOST_BYTES
+
+
+def test_a_gate_does_not_write_on_once_its_files_hold_too_much(side: Side) -> None:
+    side.call(asked("Log", {"$path": "log"}, object=1, files={"log": ""}, reach=["log"]))
+    add = asked("Log.add", "x" * (MOST_BYTES // 2), object=1, reach=["log"])
+
+    replies = [side.call(add) for _ in range(5)]
+
+    assert [reply.get("crash") for reply in replies[:2]] == [None, None]
+    assert {reply["crash"] for reply in replies[2:]} == {"OSError"}
+    assert all(not reply["files"] for reply in replies[2:])
+
+
+def test_a_file_that_is_in_reach_many_times_is_read_once(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    side.call(asked("Log", {"$path": "log"}, object=1, files={"log": ""}, reach=["log"]))
+    read: list[Path] = []
+    whole = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: (read.append(path), whole(path))[1])
+
+    reply = side.call(asked("Log.add", "new", object=1, reach=["log"] * 1000))
+
+    assert list(reply["files"]) == ["log"]
+    assert len(read) == 1
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        asked("load", {"$path": "a"}, files={"a": 5}, reach=["a"]),
+        asked("Log", {"$path": "n" * 300}, files={"n" * 300: ""}, reach=["n" * 300]),
+        asked("Log", {"$path": "\0"}, files={"\0": ""}, reach=["\0"]),
+        asked("load", {"$path": ["a"]}),
+        asked("Log.add", {"$object": ["a"]}, object=7),
+    ],
+    ids=["no text in a file", "a long name", "an impossible name", "no path", "no object"],
+)
+def test_whatever_a_stranger_sends_gets_a_reply(message: Message, side: Side) -> None:
+    assert side.call(message)["crash"]
 
 
 def test_calls_on_files_of_other_names_are_other_calls() -> None:
@@ -133,3 +239,43 @@ def test_calls_on_files_of_other_names_are_other_calls() -> None:
 
     assert call("/one/a.log").shape == call("/two/a.log").shape
     assert call("/one/a.log").shape != call("/one/b.log").shape
+
+
+HOSTILE = """
+import json
+from pathlib import Path
+from lab.plan_record import PlanRecord, load_plan
+POLICY = json.loads(Path("fixtures/plan_record/policy.json").read_text(encoding="utf-8"))
+CROSSING = next(c.cell_contents for c in load_plan.__closure__ if hasattr(c.cell_contents, "call"))
+
+def found(call, *arguments):
+    try:
+        return call(*arguments)
+    except Exception as error:
+        return error
+
+def test_outside():
+    PLACE = Path({place!r})
+    said = [
+        found(load_plan, str(PLACE / "secret.json")),
+        found(CROSSING.call, "load_plan", (str(PLACE / "secret.json"),), {{}}),
+        found(CROSSING.call, "PlanRecord", (str(PLACE / "made.jsonl"), POLICY), {{}}, 7),
+        found(CROSSING.call, "PlanRecord.write_plan", ({{}}, "2026-03-31T09:12:04Z"), {{}}, 7),
+    ]
+    raise AssertionError(" | ".join(map(repr, said)))
+"""
+
+
+def test_a_pairs_tests_reach_no_file_outside_through_a_gate(tmp_path: Path) -> None:
+    (workshop,) = load_workshops(("plan_record",))
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.json").write_text('{"kept": "from students"}', encoding="utf-8")
+    file = "tests/test_plan_record.py"
+    bench = bench_with(workshop, tmp_path, {file: HOSTILE.format(place=str(outside))})
+
+    trouble = run_on_all(bench, file).trouble
+
+    assert "is not the path of a file that the tests have here" in trouble
+    assert "from students" not in trouble
+    assert [path.name for path in outside.iterdir()] == ["secret.json"]
