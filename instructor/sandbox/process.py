@@ -1,19 +1,22 @@
 """Fork one child, talk to it, and end it with everything that it started."""
 
+import contextlib
 import json
 import os
 import selectors
+import signal
 import socket
 import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from instructor.sandbox.forks import Fork, fork
 from instructor.sandbox.places import places, shown_to
-from instructor.sandbox.quota import Quota
+from instructor.sandbox.quota import Quota, watched
 from instructor.sandbox.rows import how_it_ended
 from instructor.sandbox.strays import end_strays, names_beside, running_below
 
@@ -51,13 +54,15 @@ class Limits:
 class ChildRun:
     """What a child said, and how it ended: ``finished``, or why it did not.
 
-    ``survivors`` names what it had started and left running when it reached its own end.
+    ``survivors`` names what it had started and left running when it reached its own end,
+    ``too_much`` what it put on the disk, where it was ended for that.
     """
 
     messages: list[Message] = field(default_factory=list)
     ending: str = "finished"
     output_bytes: int = 0
     survivors: tuple[str, ...] = ()
+    too_much: str = ""
 
     @property
     def finished(self) -> bool:
@@ -99,9 +104,12 @@ def run_child(
             request = {**job, "limits": limits.for_child(), "places": held}
             ours.settimeout(limits.wall_seconds)
             ours.sendall(json.dumps(request).encode() + b"\n")
-            _listen(process, ours, limits, run, answer, Quota(folders, lambda: process.pid))
+            # In a thread, for an answer may take long.
+            with watched(Quota(folders, lambda: process.pid), partial(_end_early, process, run)):
+                _listen(process, ours, limits, run, answer)
         except (_Stop, OSError) as stop:
-            run.ending = str(stop) if isinstance(stop, _Stop) else "it closed its connection"
+            said = str(stop) if isinstance(stop, _Stop) else "it closed its connection"
+            run.ending = run.too_much or said
         finally:
             left = _end(process, before)
     if run.finished:
@@ -135,7 +143,6 @@ def _listen(  # noqa: C901  one loop over two streams, read in one go
     limits: Limits,
     run: ChildRun,
     answer: Callable[[Message], Message] | None,
-    quota: Quota,
 ) -> None:
     """Read the child's output and messages until it ends, or raise ``_Stop``."""
     assert process.stdout is not None  # noqa: S101  we listen
@@ -149,8 +156,6 @@ def _listen(  # noqa: C901  one loop over two streams, read in one go
             ready = selector.select(0.2)
             if time.monotonic() > deadline:
                 raise _Stop(f"it was not done after {limits.wall_seconds:g} seconds")
-            if problem := quota.problem():
-                raise _Stop(problem)
             if not ready and process.poll() is not None:
                 break  # only something that it started still holds the pipes
             for key, _ in ready:
@@ -204,6 +209,14 @@ def _how_it_ended(process: Fork) -> str:
     except subprocess.TimeoutExpired:
         return "it closed its connection and went on running"
     return how_it_ended(code)
+
+
+def _end_early(process: Fork, run: ChildRun, problem: str) -> None:
+    """End a child from another thread than the one that listens to it, and note why."""
+    run.too_much = problem
+    if process.pid:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _end(process: Fork, before: set[int]) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ import shutil
 import stat
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -31,15 +30,6 @@ class Quota:
         """
         self._folders = [str(folder) for folder in folders]
         self._pid = pid
-        self._next = time.monotonic() + SECONDS
-
-    def problem(self) -> str:
-        """Say what is too much, if it is time to look again; "" for nothing."""
-        if time.monotonic() < self._next:
-            return ""
-        found = self.look()
-        self._next = time.monotonic() + SECONDS
-        return found
 
     def look(self) -> str:
         """Say what is too much; "" for nothing."""
