@@ -23,6 +23,7 @@ from instructor.report.model import (
     block_outcome,
 )
 from instructor.sandbox import tier
+from instructor.sandbox.copies import trouble_with
 from instructor.sandbox.places import work_below
 from instructor.sandbox.quota import clear_away
 from instructor.submission import take_snapshot
@@ -89,6 +90,8 @@ def snapshot_of(job: Job, place: Path) -> Snapshot:
 def judge_snapshot(job: Job, snapshot: Snapshot, place: Path) -> Report:
     """Judge all evidence of a job's workshops on a snapshot; ``place`` is for copies of it."""
     workshops = tuple(_judge_workshop(w, snapshot, place, job) for w in job.workshops)
+    if trouble := trouble_with(place):
+        return failed_report(job, f"It could not be graded: {trouble}. Next: grade it again")
     return Report(job.name, tier(), _remarks(snapshot.remarks), workshops)
 
 

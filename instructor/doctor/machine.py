@@ -125,9 +125,11 @@ def copies_row(room: int, cores: int) -> Row:
     """Say where the copies of submissions lie while they are graded."""
     wanted = cores * ROOM_A_WORKER
     if room >= wanted:
-        return Row("Copies", OK, f"in memory, {room / GIB:.1f} GiB free at {MEMORY}")
-    found = f"on the disk, which takes longer; {room / GIB:.1f} GiB free at {MEMORY}"
-    return Row("Copies", OK, f"{found}, {wanted / GIB:.0f} would keep them in memory")
+        return Row("Copies", OK, f"in memory ({MEMORY})")
+    if not MEMORY.is_dir():
+        return Row("Copies", OK, "on the disk")
+    more = f"{wanted / GIB:.0f} GiB that are free in {MEMORY} and in memory would make it quicker"
+    return Row("Copies", OK, f"on the disk; {more}, and there are {room / GIB:.1f}")
 
 
 def clock_row(now: datetime, newest: datetime) -> Row:

@@ -4,6 +4,7 @@ The golden reports are the whole of what grading says. Renew them with UPDATE_GO
 the diff as you would review code.
 """
 
+import contextlib
 import csv
 import io
 import json
@@ -22,6 +23,7 @@ from instructor.classroom import load_pairs, load_workshops
 from instructor.lint.graded import REFERENCE, UNTOUCHED
 from instructor.release import workspace_files
 from instructor.report.model import report_schema
+from instructor.sandbox.copies import MEMORY
 from lab.workshop import workshop_ids
 from tests.kit.command import COURSE, Ended, instructor
 from tests.kit.instructor.hidden import as_read, secrets, shown_in, texts
@@ -136,7 +138,8 @@ def test_ctrl_c_stops_the_class_and_keeps_what_was_written(tmp_path: Path, works
     process = subprocess.Popen(
         command, cwd=COURSE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    while not any((tmp_path / "out" / ".work").glob("*/*/workspace/lab")):
+    brought = tmp_path / "out" / ".work"
+    while not any((copies := _copies_of(process.pid, brought)).glob("*/*/workspace/lab")):
         assert process.poll() is None
 
     process.send_signal(signal.SIGINT)
@@ -144,9 +147,21 @@ def test_ctrl_c_stops_the_class_and_keeps_what_was_written(tmp_path: Path, works
 
     assert process.returncode == 3
     assert "stopped; the reports written so far are kept" in said
-    assert [p for p in psutil.process_iter(["cmdline"]) if _is_about(p, tmp_path)] == []
-    assert not (tmp_path / "out" / ".work").exists()
+    assert [p for p in psutil.process_iter(["cmdline"]) if _is_about(p, tmp_path, copies)] == []
+    assert not brought.exists()
+    assert not copies.exists()
 
 
-def _is_about(process: psutil.Process, folder: Path) -> bool:
-    return str(folder) in " ".join(process.info["cmdline"] or ())
+def _copies_of(grader: int, brought: Path) -> Path:
+    """Give the folder of a grader's copies: in memory it is the one that it keeps locked."""
+    for descriptor in Path(f"/proc/{grader}/fd").glob("*"):
+        with contextlib.suppress(OSError):  # it was closed meanwhile
+            place = descriptor.readlink()
+            if place.parent == MEMORY and place.name.startswith("failing-closed-"):
+                return place
+    return brought
+
+
+def _is_about(process: psutil.Process, *folders: Path) -> bool:
+    command = " ".join(process.info["cmdline"] or ())
+    return any(str(folder) in command for folder in folders)

@@ -12,7 +12,14 @@ import pytest
 from instructor import CourseError
 from instructor.doctor import Row, check_workspace, machine, rows
 from instructor.doctor import workspace as workspace_module
-from instructor.doctor.machine import GIB, clock_row, course_row, disk_row, newest_file
+from instructor.doctor.machine import (
+    GIB,
+    clock_row,
+    copies_row,
+    course_row,
+    disk_row,
+    newest_file,
+)
 from instructor.doctor.rows import ask, package_rows, python_row
 from instructor.sandbox.selftest import AttackResult
 from lab.workshop import Workshop
@@ -65,6 +72,18 @@ def test_each_package_that_is_missing_or_out_of_range_has_a_row() -> None:
     assert [row.status for row in found] == ["ok", "problem", "problem"]
     check(found[1], "problem", "a is 2.0", "<2,>=1")
     check(found[2], "problem", "b is not installed", ">=1")
+
+
+def test_where_copies_lie_is_said_and_what_would_keep_them_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "MEMORY", tmp_path)
+    assert copies_row(4 * GIB, cores=2).found == f"in memory ({tmp_path})"
+    little = copies_row(GIB, cores=2).found
+    assert little.startswith("on the disk; 4 GiB that are free in")
+    assert little.endswith("and there are 1.0")
+    monkeypatch.setattr(machine, "MEMORY", tmp_path / "absent")
+    assert copies_row(0, cores=2).found == "on the disk"
 
 
 @pytest.mark.parametrize(
