@@ -2,6 +2,7 @@
 
 import functools
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -147,7 +148,11 @@ def _without_empty(value: Any) -> Any:
 
 
 def report_from_json(data: dict[str, Any]) -> Report:
-    """Give the report that a JSON value of ``report.schema.json`` describes."""
+    """Give the report that a JSON value of ``report.schema.json`` describes.
+
+    Most of a report's texts stand in the others of its class too, and are kept once for all.
+    """
+    data = _shared(data)
     return Report(
         submission=data["submission"],
         sandbox=data["sandbox"],
@@ -164,6 +169,14 @@ def report_from_json(data: dict[str, Any]) -> Report:
         attempts=tuple(_attempt_from_json(row) for row in data["attempts"]),
         version=data["version"],
     )
+
+
+def _shared(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _shared(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_shared(part) for part in value]
+    return sys.intern(value) if type(value) is str else value
 
 
 def _block_from_json(row: dict[str, Any]) -> BlockReport:

@@ -17,6 +17,7 @@ from instructor.report.model import (
     Report,
     WorkshopReport,
     block_outcome,
+    report_from_json,
     report_schema,
 )
 from instructor.report.pages import gradebook, write_class_pages, write_feedback
@@ -76,6 +77,17 @@ def test_a_report_fits_its_schema_and_the_schema_can_refuse() -> None:
         validator.validate({**data, "version": 2})
     with pytest.raises(ValidationError):
         validator.validate({**data, "extra": True})
+
+
+def test_reports_of_a_class_share_their_texts() -> None:
+    """A thousand reports are kept until the class page is written."""
+    text = json.dumps(report(evidence("fail", found="a text of " + "some length")).to_json())
+
+    one, other = (report_from_json(json.loads(text)) for _ in range(2))
+
+    assert one.to_json() == other.to_json() == json.loads(text)
+    assert one.all_evidence[0].found is other.all_evidence[0].found
+    assert one.workshops[0].title is other.workshops[0].title
 
 
 def test_every_name_comes_back_from_the_gradebook_as_it_was() -> None:
