@@ -23,6 +23,7 @@ from instructor.report.model import (
     block_outcome,
 )
 from instructor.sandbox import tier
+from instructor.sandbox.allowance import TookTooLong
 from instructor.sandbox.copies import trouble_with
 from instructor.sandbox.places import work_below
 from instructor.sandbox.quota import clear_away
@@ -37,7 +38,11 @@ LONGEST_TEXT = 1_500
 _PLACES = re.compile(
     "|".join(re.escape(place) for place in (str(COURSE), sys.prefix, sys.base_prefix))
 )
-_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+# Marks that turn the direction of text around, or that nobody sees, go with them.
+_CONTROL = re.compile(
+    r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
+    r"\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+)
 
 
 @dataclass(frozen=True)
@@ -188,6 +193,10 @@ def judge_one(evidence: Evidence, bench: Bench) -> Finding:
         finding = KINDS[evidence.kind](evidence, bench)
         details = tuple(bench.shown(line) for line in finding.details)
         return replace(finding, found=bench.shown(finding.found), details=details)
+    except (TookTooLong, MemoryError) as error:
+        too_much = str(error) or "it takes a right gate more memory than there is"
+        advice = "Make it smaller: a gate has to be shown what it decides, and no more."
+        return Finding("fail", f"What you handed in cannot be looked at: {too_much}.", "", advice)
     except Exception as error:  # noqa: BLE001  one check must never stop a submission
         return _our_fault(f"This check broke: {type(error).__name__}: {error}")
 

@@ -27,6 +27,8 @@ from instructor.sandbox.tiers import settle, tier_in_force
 SUBMISSIONS_A_WORKER = 50
 # What a worker has waiting while it judges, so that it is never idle.
 IN_HAND_A_WORKER = 2
+# Address space of a worker, in bytes; it needs a fraction of it. Linux holds to this, macOS not.
+WORKER_MEMORY = 3 << 30
 
 
 class Line:
@@ -151,3 +153,13 @@ def prepare_worker(tier: str = "") -> None:
     leave_out_slow_formats()
     collect_seldom()
     adopt_orphans()
+    _limit_memory()
+
+
+def _limit_memory() -> None:
+    """Keep what a stranger's file or message grows to from taking the machine's memory."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (WORKER_MEMORY, most))

@@ -14,6 +14,7 @@ from instructor.answer_key import AnswerKey
 from instructor.conflicts import conflict_line
 from instructor.evidence.desk import Desk, Rows
 from instructor.sandbox import ChildRun, Limits, run_child
+from instructor.sandbox.allowance import Allowance
 from instructor.sandbox.process import Message
 from instructor.sandbox.quota import clear_away
 from lab.strict_json import NotStrictJson, load_json, structure_problem
@@ -23,6 +24,9 @@ from lab.workshop import Evidence, Workshop
 RESTARTS = 2
 # For starting Python and what it imports, by the clock, on a machine that is busy.
 START_SECONDS = 30.0
+# For all that gates of ours answer outside of the sandbox, by the clock. A finished submission
+# takes some seconds of it.
+ANSWER_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ class Bench:
     suites: dict[str, Rows] = field(default_factory=dict)
     tests: dict[str, TestsRun] = field(default_factory=dict)
     survivors: set[str] = field(default_factory=set)
+    allowance: Allowance = field(default_factory=lambda: Allowance(ANSWER_SECONDS))
 
     def load(self, file: str) -> Any:
         """Read one JSON file of the submission; raise ``Unusable`` with what is wrong."""

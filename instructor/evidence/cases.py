@@ -110,7 +110,8 @@ def _replay_data(cases: list[Case], evidence: Evidence, bench: Bench) -> Rows:
     gate = bench.workshop.gate
     module = reference(gate)
     data = {evidence.options["as"]: bench.load(evidence.options["file"])}
-    decisions = {c.id: decide(gate, module, c.document, {**c.named, **data}) for c in cases}
+    with bench.allowance.spending():
+        decisions = {c.id: decide(gate, module, c.document, {**c.named, **data}) for c in cases}
     return Rows({name: {"verdict": d.verdict, "text": d.text} for name, d in decisions.items()})
 
 
@@ -120,7 +121,7 @@ def _finding(rule: Rule, cases: list[Case], answers: dict[str, Message], bench: 
         answer = answers.get(case.id)
         fault = fault_of(case, answer)
         if answer and not fault and rule.subject == "gate":
-            again = {answers.get(f"{case.id}{mark}", {}).get("verdict") for mark in AGAIN}
+            again = {_said(answers.get(f"{case.id}{mark}", {}), "verdict") for mark in AGAIN}
             if case.verdict == "accept" and not _reports_rightly(case, answer, bench.workshop):
                 fault = "misreported"
             elif again != {answer["verdict"]}:
@@ -137,11 +138,11 @@ def fault_of(case: Case, answer: Message | None) -> str:
     """Say in one word what is wrong with an answer; "" when nothing is."""
     if answer is None:
         return "silent"
-    if str(answer.get("verdict")) not in {"accept", "reject"}:
+    if _said(answer, "verdict") not in {"accept", "reject"}:
         return _crash(answer)
     if answer["verdict"] != case.verdict:
         return "let through" if case.verdict == "reject" else "refused"
-    text = str(answer.get("text"))
+    text = _said(answer, "text")
     if any(part in text for part in case.absent):
         return "overtold"
     return "" if all(part in text for part in case.mentions) else "unnamed"
@@ -149,17 +150,23 @@ def fault_of(case: Case, answer: Message | None) -> str:
 
 def _crash(answer: Message) -> str:
     """Say in one word which limit an answer without a verdict met, if it was one."""
-    if answer.get("verdict") == "hang":
+    if _said(answer, "verdict") == "hang":
         return "hung"
-    if "printed" in str(answer.get("ending", "")):
+    if "printed" in _said(answer, "ending"):
         return "flooded"
-    return "too large" if str(answer.get("text")).startswith("MemoryError") else "crashed"
+    return "too large" if _said(answer, "text").startswith("MemoryError") else "crashed"
+
+
+def _said(answer: Message, name: str) -> str:
+    """Give a text of an answer; "" for what is none: the sandbox may say anything."""
+    value = answer.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def _reports_rightly(case: Case, answer: Message, workshop: Workshop) -> bool:
     """Compare the value that an accepting gate returns with the reference's."""
     try:
-        return same_json(json.loads(str(answer.get("seen"))), _seen_by_reference(workshop, case))
+        return same_json(json.loads(_said(answer, "seen")), _seen_by_reference(workshop, case))
     except (ValueError, RecursionError):
         return False
 

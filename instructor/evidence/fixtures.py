@@ -20,7 +20,8 @@ def judge(evidence: Evidence, bench: Bench) -> Finding:
     """Give the file to the reference gate, with the course's own arguments, and check its role."""
     try:
         document = bench.load(evidence.options["file"])
-        problem = next(_problems(evidence, bench, document), None)
+        with bench.allowance.spending():
+            problem = next(_problems(evidence, bench, document), None)
     except Unusable as error:
         problem = (str(error), f"{evidence.options['file']} is there and is strict JSON.")
     if problem:

@@ -76,7 +76,8 @@ class _Runs:
         """Give a gate that nobody has asked yet."""
         gate = self.bench.workshop.gate
         place = Path(tempfile.mkdtemp(dir=self.folder))
-        return Side(gate, self.gates[name] or reference(gate), place)
+        module = self.gates[name] or reference(gate)
+        return Side(gate, module, place, self.bench.allowance)
 
     def report(self, name: str) -> SuiteReport | None:
         """Give the complete report on one gate; None where the run did not come to its end."""

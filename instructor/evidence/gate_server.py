@@ -8,25 +8,35 @@ import base64
 import functools
 import json
 import types
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from instructor.evidence.kept_calls import Answers, Call
+from instructor.sandbox.allowance import Allowance, TookTooLong
 from instructor.sandbox.process import Message
 from lab.workshop import Gate
 
 # What one run of tests may keep on this side; there is a copy of it for each gate.
 MOST_FILES = 500
 MOST_BYTES = 4 << 20
+# Characters that a run is told by one gate, and that one reply may have.
+MOST_SAID, LONGEST_REPLY = 2 << 20, 256 << 10
+# Of what gates have answered, so much is remembered; no long question is.
+MOST_REMEMBERED, LONGEST_REMEMBERED = 64 << 20, 16 << 10
 
 
 class Side:
     """One gate on this side of the crossing, with the objects and files that a suite made on it."""
 
-    def __init__(self, gate: Gate, module: types.ModuleType, folder: Path) -> None:
-        """Serve a module's contract; ``folder`` is for its files."""
+    def __init__(
+        self, gate: Gate, module: types.ModuleType, folder: Path, allowance: Allowance
+    ) -> None:
+        """Serve a module's contract; ``folder`` is for its files, ``allowance`` for its time."""
+        self._allowance = allowance
+        self._said = 0
         self._gate = gate
         self._module = module
         self._folder = folder
@@ -37,7 +47,8 @@ class Side:
     def call(self, message: Message) -> Message:
         """Make one call and give its reply, with the files that it changed."""
         try:
-            return self._call(message)
+            with self._allowance.spending():
+                return self._call(message)
         except Exception as error:  # noqa: BLE001  what a stranger sends costs only its own run
             return {"crash": type(error).__name__, "text": str(error), "files": {}}
 
@@ -45,12 +56,20 @@ class Side:
         name, asked = message["call"], json.dumps([message["arguments"], message["named"]])
         alone = not (message["reach"] or message["files"] or '"$object"' in asked)
         if alone and name in self._gate.functions and name != self._gate.load:
-            return dict(json.loads(_reply_to(self._module, self._gate.error, name, asked)))
+            return {**self._told(_kept(self._module, self._gate.error, name, asked)), "files": {}}
         self._take_files(message["files"])
         reply = _reply(partial(self._make_here, message), getattr(self._module, self._gate.error))
         # A loader only reads; whatever else can reach a file may write to it.
         reach = () if name == self._gate.load else dict.fromkeys(message["reach"])
-        return {**reply, "files": self._changed_files(reach)}
+        self._check_size()
+        return {**self._told(reply), "files": self._changed_files(reach)}
+
+    def _told(self, reply: str) -> Message:
+        """Give a reply; raise ``OSError`` where a run was told more than is kept of it."""
+        self._said += len(reply)
+        if self._said > MOST_SAID:
+            raise OSError(f"a gate has answered these tests with more than {MOST_SAID >> 20} MiB")
+        return dict(json.loads(reply))
 
     def _make_here(self, message: Message) -> Any:
         """Make a call with the files and objects that crossed before."""
@@ -98,12 +117,12 @@ class Side:
                 place = self._folder / str(len(self._files))
                 place.mkdir()
                 self._files[name] = place / (Path(name).name or "file")
-            self._known[name] = None if data is None else base64.b64decode(data)
-            self._check_size()
-            if data is None:
+            self._known[name] = new = None if data is None else base64.b64decode(data)
+            if new is None:
                 self._files[name].unlink(missing_ok=True)
             else:
-                self._files[name].write_bytes(base64.b64decode(data))
+                self._check_size(len(new))
+                self._files[name].write_bytes(new)
 
     def _changed_files(self, reach: Iterable[str]) -> Message:
         changed = {}
@@ -112,12 +131,12 @@ class Side:
             now = path.read_bytes() if path and path.is_file() else None
             if now is not None and now != self._known[name]:
                 self._known[name] = now
-                self._check_size()
                 changed[name] = base64.b64encode(now).decode()
         return changed
 
-    def _check_size(self) -> None:
-        if sum(len(data) for data in self._known.values() if data) > MOST_BYTES:
+    def _check_size(self, more: int = 0) -> None:
+        there = (path for path in self._files.values() if path.is_file())
+        if sum(path.stat().st_size for path in there) + more > MOST_BYTES:
             raise OSError(f"the files of these tests hold more than {MOST_BYTES >> 20} MiB")
 
 
@@ -146,26 +165,44 @@ class GateServer:
         return call.reply
 
 
-@functools.lru_cache(maxsize=20_000)
-def _reply_to(module: types.ModuleType, error: str, name: str, asked: str) -> str:
-    """Give a function's reply as a JSON text.
+def _kept(module: types.ModuleType, error: str, name: str, asked: str) -> str:
+    """Give a function's reply as a JSON text, from memory where that was asked before.
 
     Our gates have no memory of what they were asked, and pairs ask much of the same: each gate
     meets the same fixtures in test after test, and in submission after submission.
     """
+    ask = _reply_to if len(asked) <= LONGEST_REMEMBERED else _reply_to.__wrapped__
+    return ask(module, error, name, asked)
+
+
+@functools.lru_cache(maxsize=20_000)
+def _reply_to(module: types.ModuleType, error: str, name: str, asked: str) -> str:
     arguments, named = json.loads(asked)
-    call = partial(getattr(module, name), *arguments, **named)
-    return json.dumps({**_reply(call, getattr(module, error)), "files": {}})
+    reply = _reply(partial(getattr(module, name), *arguments, **named), getattr(module, error))
+    _REMEMBERED.update(characters=len(asked) + len(reply))
+    if _REMEMBERED.total() > MOST_REMEMBERED:
+        _reply_to.cache_clear()
+        _REMEMBERED.clear()
+    return reply
 
 
-def _reply(call: Callable[[], Any], refusal: type[Exception]) -> Message:
+_REMEMBERED = Counter[str]()
+
+
+def _reply(call: Callable[[], Any], refusal: type[Exception]) -> str:
     """Make a call and give what came of it: a value, a refusal with its problems, or a crash."""
     try:
-        return {"value": json.loads(json.dumps(call(), default=_plain))}
+        reply = json.dumps({"value": call()}, default=_plain)
     except refusal as error:
-        return {"refused": list(getattr(error, "problems", [str(error)])), "text": str(error)}
+        problems = list(getattr(error, "problems", [str(error)]))
+        reply = json.dumps({"refused": problems, "text": str(error)})
+    except (TookTooLong, MemoryError):
+        raise
     except Exception as error:  # noqa: BLE001  a wrong gate may be wrong by crashing
-        return {"crash": type(error).__name__, "text": str(error)}
+        reply = json.dumps({"crash": type(error).__name__, "text": str(error)})
+    if len(reply) > LONGEST_REPLY:
+        raise OSError(f"a gate answers this with more than {LONGEST_REPLY >> 10} KiB")
+    return reply
 
 
 def _refuse_paths(values: Iterable[Any]) -> None:

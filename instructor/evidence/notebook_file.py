@@ -7,6 +7,7 @@ Only the type, the id and the source of a cell are taken over. What a notebook s
 import json
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,9 +163,9 @@ def _number_twins(cells: list[dict[str, Any]]) -> Iterator[str]:
             cell["id"] = name
             taken.add(name)
         seen.add(cell["id"])
-    for name in dict.fromkeys(own):
-        if name and own.count(name) > 1:
+    for name, times in Counter(own).items():
+        if name and times > 1:
             yield (
-                f"The cell id {name!r} stands {own.count(name)} times, as after copying a cell; "
+                f"The cell id {name!r} stands {times} times, as after copying a cell; "
                 "all of them were kept."
             )

@@ -49,6 +49,7 @@ class Trace:
     done: set[int] = field(default_factory=set)
     kernel: int = 0
     too_much: str = ""
+    is_late: bool = False
     survivors: tuple[str, ...] = ()
 
     def begin(self, cell: Any, cell_index: int) -> None:
@@ -72,6 +73,12 @@ class Trace:
         if self.kernel:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.kernel, signal.SIGKILL)
+
+    def seconds_left(self, bench: Bench) -> float:
+        """Give the seconds that a cell may take: its own limit, or what is left of the whole."""
+        left = bench.cell_seconds * NOTEBOOK_CELLS - (self.clock() - min(self.begun.values()))
+        self.is_late = left < bench.cell_seconds
+        return max(0.01, min(bench.cell_seconds, left))
 
     def stop(self) -> None:
         """Note that nothing runs any more."""
@@ -130,6 +137,7 @@ def _execute(notebook: Any, file: str, bench: Bench, trace: Trace, before: set[i
             notebook,
             km=manager,
             timeout=bench.cell_seconds,
+            timeout_func=lambda _: trace.seconds_left(bench),
             startup_timeout=60,
             shutdown_kernel="immediate",
             force_raise_errors=True,
@@ -153,6 +161,9 @@ def _execute(notebook: Any, file: str, bench: Bench, trace: Trace, before: set[i
                 return f"{cell} {trace.too_much.removeprefix('it ')}"
             if client.flooded:
                 return f"{cell} sends more than {client.output_limit // MIB} MiB of output"
+            if isinstance(error, CellTimeoutError) and trace.is_late:
+                whole = bench.cell_seconds * NOTEBOOK_CELLS
+                return f"{cell} was not done when all had taken {whole:g} seconds"
             return f"{cell} {_what_stopped(error, bench)}"
         finally:
             # Named before they end: they go with the kernel's session.

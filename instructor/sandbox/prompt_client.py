@@ -5,15 +5,24 @@ import contextlib
 from queue import Empty
 from typing import Any
 
+import zmq
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
 # How long a kernel may take to greet, and to answer before it is asked again, in seconds.
 WELCOME_SECONDS = 0.2
 PATIENCE_SECONDS = 1.0
+# In bytes. A notebook may show 1 MiB in all, and should be told so where it shows more.
+LONGEST_MESSAGE = 16 << 20
 
 
 class PromptClient(AsyncKernelClient):
     """Wait for a kernel's word that it is idle, not for a silence of a fifth of a second."""
+
+    def _context_default(self) -> Any:
+        """Take no longer message from a kernel: it is read whole before anybody can count it."""
+        context = super()._context_default()
+        context.setsockopt(zmq.MAXMSGSIZE, LONGEST_MESSAGE)
+        return context
 
     async def wait_for_ready(self, timeout: float | None = None) -> None:
         """Ask for the kernel's info until it has answered and said that it is idle.

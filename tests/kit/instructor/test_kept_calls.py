@@ -1,6 +1,7 @@
 """Kept calls on a gate answer the same calls of another run, wherever its files lie."""
 
 import base64
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -9,8 +10,17 @@ import pytest
 
 from instructor.classroom import load_workshops
 from instructor.evidence.gate_runs import run_on_all
-from instructor.evidence.gate_server import MOST_BYTES, MOST_FILES, GateServer, Side
+from instructor.evidence.gate_server import (
+    LONGEST_REMEMBERED,
+    LONGEST_REPLY,
+    MOST_BYTES,
+    MOST_FILES,
+    MOST_SAID,
+    GateServer,
+    Side,
+)
 from instructor.evidence.kept_calls import Call, Script, asked_again
+from instructor.sandbox.allowance import Allowance
 from instructor.sandbox.process import Message
 from instructor.sandbox.stand_in import Crossing, StandIn, with_paths
 from lab.workshop import Gate, GateClass
@@ -39,7 +49,7 @@ def side(tmp_path: Path) -> Side:
     module = ModuleType("toy")
     vars(module).update(Log=Log, ToyError=ValueError, load=lambda path: path.read_text("utf-8"))
     (place := tmp_path / "side").mkdir()
-    return Side(GATE, module, place)
+    return Side(GATE, module, place, Allowance(60))
 
 
 class NeverAsked:
@@ -87,7 +97,7 @@ def test_another_gate_gets_the_same_files_when_it_is_asked_again(
     run_in(tmp_path / "before", first)
     (place := tmp_path / "other").mkdir()
 
-    replies = asked_again(first.calls, Side(GATE, side._module, place))
+    replies = asked_again(first.calls, Side(GATE, side._module, place, Allowance(60)))
 
     assert replies == [call.reply for call in first.calls]
 
@@ -279,3 +289,41 @@ def test_a_pairs_tests_reach_no_file_outside_through_a_gate(tmp_path: Path) -> N
     assert "is not the path of a file that the tests have here" in trouble
     assert "from students" not in trouble
     assert [path.name for path in outside.iterdir()] == ["secret.json"]
+
+
+def test_a_gate_that_is_busy_for_too_long_is_stopped_and_answers_no_more(side: Side) -> None:
+    def load(_: object) -> None:
+        while True:
+            try:
+                sum(range(1000))
+            except ValueError:
+                continue
+
+    vars(side._module).update(load=load)
+    side._allowance = Allowance(0.3)
+
+    first, second = (side.call(asked("load", {"$path": "a"})) for _ in range(2))
+
+    assert first["crash"] == second["crash"] == "TookTooLong"
+    assert first["text"] == "it keeps a right gate busy for longer than 0.3 seconds"
+
+
+@pytest.mark.parametrize("size", [LONGEST_REPLY, MOST_SAID // 4])
+def test_a_gate_says_no_more_than_is_kept_of_it(size: int, side: Side) -> None:
+    vars(side._module).update(load=lambda _: "x" * (size - 20))
+    told = [side.call(asked("load", {"a": 1})) for _ in range(MOST_SAID // LONGEST_REPLY + 2)]
+
+    kept = sum(len(str(reply.get("value", ""))) for reply in told)
+    assert kept <= MOST_SAID
+    assert told[-1]["crash"] == "OSError"
+
+
+def test_only_short_questions_are_remembered(side: Side) -> None:
+    asked_so_far: list[str] = []
+    vars(side._module).update(ask=asked_so_far.append)
+    side._gate = replace(GATE, functions=("load", "ask"))
+
+    for text in ("short", "l" * LONGEST_REMEMBERED):
+        assert side.call(asked("ask", text)) == side.call(asked("ask", text))
+
+    assert [text[0] for text in asked_so_far] == ["s", "l", "l"]
