@@ -194,7 +194,7 @@ def judge_one(evidence: Evidence, bench: Bench) -> Finding:
         details = tuple(bench.shown(line) for line in finding.details)
         return replace(finding, found=bench.shown(finding.found), details=details)
     except (TookTooLong, MemoryError) as error:
-        too_much = str(error) or "it takes a right gate more memory than there is"
+        too_much = str(error) or "it takes more memory than there is for it"
         advice = "Make it smaller: a gate has to be shown what it decides, and no more."
         return Finding("fail", f"What you handed in cannot be looked at: {too_much}.", "", advice)
     except Exception as error:  # noqa: BLE001  one check must never stop a submission

@@ -138,6 +138,9 @@ def _execute(notebook: Any, file: str, bench: Bench, trace: Trace, before: set[i
             km=manager,
             timeout=bench.cell_seconds,
             timeout_func=lambda _: trace.seconds_left(bench),
+            # What a cell shows has to come as well, and be no longer than is read.
+            iopub_timeout=bench.cell_seconds,
+            raise_on_iopub_timeout=True,
             startup_timeout=60,
             shutdown_kernel="immediate",
             force_raise_errors=True,

@@ -13,6 +13,7 @@ NOT_RUN = "A shell line is not run when a notebook is graded: no program is star
 # What a shell gives for a command that it must not run.
 COMMAND_NOT_RUN = 126
 LISTENS = b"\n"
+FLUSH_SECONDS = 0.05
 _OURS: dict[str, Any] = {}
 # What a kernel imports when it starts, and what the notebooks' own code imports.
 _IMPORTED_LATER = (
@@ -28,12 +29,15 @@ def preload(_: Callable[[Path, str], Any]) -> None:
     _OURS["confine"] = sys.modules["_courseware_confine"]
     # A debugger that nobody attaches to, and that takes most of a kernel's start.
     sys.modules["debugpy"] = None  # type: ignore[assignment]
+    import ipykernel.iostream
     import ipykernel.kernelapp
     import ipykernel.zmqshell
 
     for name in _IMPORTED_LATER:
         importlib.import_module(name)
 
+    # What is printed goes out more often, so that no message of it gets too long.
+    ipykernel.iostream.OutStream.flush_interval = FLUSH_SECONDS
     _OURS["kernelapp"] = ipykernel.kernelapp
     shell = ipykernel.zmqshell.ZMQInteractiveShell
     _OURS["getoutput"] = shell.getoutput

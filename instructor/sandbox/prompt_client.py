@@ -11,8 +11,9 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 # How long a kernel may take to greet, and to answer before it is asked again, in seconds.
 WELCOME_SECONDS = 0.2
 PATIENCE_SECONDS = 1.0
-# In bytes. A notebook may show 1 MiB in all, and should be told so where it shows more.
-LONGEST_MESSAGE = 16 << 20
+# In bytes. A notebook may show 1 MiB in all; a cell that prints without an end sends much more than
+# that at once, and should be told so.
+LONGEST_MESSAGE = 64 << 20
 
 
 class PromptClient(AsyncKernelClient):

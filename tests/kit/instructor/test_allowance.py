@@ -8,13 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from instructor.evidence import Bench, fixtures
+from instructor.evidence import Bench, Finding, fixtures
 from instructor.evidence.desk import Rows
 from instructor.judging import judge_one, plain
+from instructor.sandbox import prompt_client
 from instructor.sandbox.allowance import LOOK_SECONDS, Allowance, TookTooLong
+from instructor.sandbox.process import MIB
 from instructor.workers import WORKER_MEMORY, open_pool
 from lab.workshop import Workshop
 from tests.kit.instructor.benches import findings, put_on_bench, write
+
+NOTEBOOK = "notebooks/plan_gate/1_inventory_and_contract.ipynb"
 
 
 def busy() -> None:
@@ -115,18 +119,39 @@ def test_a_worker_cannot_take_all_memory() -> None:
 def test_a_notebook_has_a_time_for_the_whole(
     reference: Path, tmp_path: Path, workshop: Workshop
 ) -> None:
-    cell = {"cell_type": "code", "source": "import time; time.sleep(0.8)", "outputs": []}
-    cells = [{**cell, "id": f"c{n}", "metadata": {}, "execution_count": None} for n in range(60)]
-    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    file = "notebooks/plan_gate/1_inventory_and_contract.ipynb"
-    bench = bench_for({file: json.dumps(notebook)}, reference, tmp_path, workshop)
+    notebook = notebook_of("import time; time.sleep(0.8)", cells=60)
+    bench = bench_for({NOTEBOOK: notebook}, reference, tmp_path, workshop)
     bench.cell_seconds = 1.0
-    evidence = next(item for item in workshop.evidence if item.options.get("file") == file)
 
-    found = judge_one(evidence, bench)
+    found = judge_notebook(bench)
 
     assert found.outcome == "fail"
     assert "was not done when all had taken 20 seconds" in found.found
+
+
+def test_a_kernels_message_that_is_too_long_is_not_read(
+    reference: Path, tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be told that it sends too much, had it been read."""
+    monkeypatch.setattr(prompt_client, "LONGEST_MESSAGE", 2 * MIB)
+    notebook = notebook_of(f"print('x' * {3 * MIB})", cells=1)
+    bench = bench_for({NOTEBOOK: notebook}, reference, tmp_path, workshop)
+
+    found = judge_notebook(bench)
+
+    assert found.outcome == "fail"
+    assert "was not done after 4 seconds" in found.found
+
+
+def notebook_of(source: str, cells: int) -> str:
+    cell = {"cell_type": "code", "source": source, "outputs": [], "metadata": {}}
+    every = [{**cell, "id": f"c{number}", "execution_count": None} for number in range(cells)]
+    return json.dumps({"cells": every, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def judge_notebook(bench: Bench) -> Finding:
+    evidence = bench.workshop.evidence
+    return judge_one(next(i for i in evidence if i.options.get("file") == NOTEBOOK), bench)
 
 
 @pytest.mark.parametrize(
