@@ -28,16 +28,22 @@ class Allowance:
     @contextmanager
     def spending(self) -> Iterator[None]:
         """Do a piece of work; raise ``TookTooLong`` in the midst of it when all is spent."""
-        began = time.monotonic()
         if self._left <= 0:
             raise TookTooLong(self._said())
-        _watchdog().begin(began + self._left)
+        watchdog, began = _watchdog(), time.monotonic()
         try:
+            watchdog.begin(began + self._left)
             yield
         except TookTooLong as error:
             raise TookTooLong(self._said()) from error
         finally:
-            _watchdog().end()
+            # It may come just now; no step is taken here outside of the inner try.
+            while True:
+                try:
+                    watchdog.end()
+                    break
+                except TookTooLong:
+                    continue
             self._left -= time.monotonic() - began
 
     def _said(self) -> str:
@@ -58,13 +64,9 @@ class _Watchdog:
 
     def end(self) -> None:
         """Watch no longer; what was raised and has not arrived yet is taken back."""
-        while self._due:
-            try:
-                with self._lock:
-                    self._due = None
-                    _raise_in(threading.get_ident(), None)
-            except TookTooLong:
-                continue
+        with self._lock:
+            self._due = None
+            _raise_in(threading.get_ident(), None)
 
     def _watch(self) -> None:
         while True:
