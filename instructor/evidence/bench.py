@@ -24,8 +24,8 @@ from lab.workshop import Evidence, Workshop
 RESTARTS = 2
 # For starting Python and what it imports, by the clock, on a machine that is busy.
 START_SECONDS = 30.0
-# For all that gates of ours answer outside of the sandbox, by the clock. A finished submission
-# takes some seconds of it.
+# For all that gates of ours answer outside of the sandbox on one bench, by the clock. A finished
+# submission takes some seconds of it.
 ANSWER_SECONDS = 60.0
 
 

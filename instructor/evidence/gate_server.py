@@ -17,6 +17,7 @@ from typing import Any
 from instructor.evidence.kept_calls import Answers, Call
 from instructor.sandbox.allowance import Allowance, TookTooLong
 from instructor.sandbox.process import Message
+from lab.suite import cut
 from lab.workshop import Gate
 
 # What one run of tests may keep on this side; there is a copy of it for each gate.
@@ -50,7 +51,7 @@ class Side:
             with self._allowance.spending():
                 return self._call(message)
         except Exception as error:  # noqa: BLE001  what a stranger sends costs only its own run
-            return {"crash": type(error).__name__, "text": str(error), "files": {}}
+            return {"crash": type(error).__name__, "text": cut(str(error)), "files": {}}
 
     def _call(self, message: Message) -> Message:
         name, asked = message["call"], json.dumps([message["arguments"], message["named"]])

@@ -4,8 +4,6 @@ import atexit
 import contextlib
 import functools
 import json
-import os
-import signal
 import subprocess
 import tempfile
 import time
@@ -22,6 +20,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from instructor.evidence.bench import Bench
 from instructor.evidence.notebook_file import code_cells
 from instructor.sandbox import Limits
+from instructor.sandbox.forks import end_session
 from instructor.sandbox.places import places, shown_to, work_below
 from instructor.sandbox.process import MIB, clean_environment
 from instructor.sandbox.prompt_client import PromptClient
@@ -70,9 +69,7 @@ class Trace:
     def end_kernel(self, problem: str) -> None:
         """End the kernel, because of what it has put on the disk."""
         self.too_much = problem
-        if self.kernel:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.kernel, signal.SIGKILL)
+        end_session(self.kernel)
 
     def seconds_left(self, bench: Bench) -> float:
         """Give the seconds that a cell may take: its own limit, or what is left of the whole."""

@@ -19,7 +19,7 @@ class TookTooLong(Exception):  # noqa: N818  what came of it, not a fault of our
 
 
 class Allowance:
-    """Seconds of one submission, spent in pieces."""
+    """Seconds for one submission on one workshop, spent in pieces."""
 
     def __init__(self, seconds: float) -> None:
         """Begin with all of them."""

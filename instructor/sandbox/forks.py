@@ -71,9 +71,7 @@ class Fork:
 
     def kill(self) -> None:
         """End the child and what shares its session, also where the child itself has ended."""
-        if self.pid:  # 0 would be this process's own
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, signal.SIGKILL)
+        end_session(self.pid)
         self.send_signal(signal.SIGKILL)
 
 
@@ -231,6 +229,13 @@ def fork(
     finally:
         os.close(writer)
         os.close(nothing)
+
+
+def end_session(pid: int) -> None:
+    """End a child and what shares its session; 0 is a child that nobody knows."""
+    if pid:  # 0 would be this process's own
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
 
 
 def server_pids() -> set[int]:

@@ -1,10 +1,8 @@
 """Fork one child, talk to it, and end it with everything that it started."""
 
-import contextlib
 import json
 import os
 import selectors
-import signal
 import socket
 import subprocess
 import time
@@ -14,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from instructor.sandbox.forks import Fork, fork
+from instructor.sandbox.forks import Fork, end_session, fork
 from instructor.sandbox.places import places, shown_to
 from instructor.sandbox.quota import Quota, watched
 from instructor.sandbox.rows import how_it_ended
@@ -214,9 +212,7 @@ def _how_it_ended(process: Fork) -> str:
 def _end_early(process: Fork, run: ChildRun, problem: str) -> None:
     """End a child from another thread than the one that listens to it, and note why."""
     run.too_much = problem
-    if process.pid:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+    end_session(process.pid)
 
 
 def _end(process: Fork, before: set[int]) -> tuple[str, ...]:

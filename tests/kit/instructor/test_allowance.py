@@ -1,24 +1,24 @@
 """What strangers' data may cost the grader's own process, in time and in memory."""
 
-import json
-import shutil
+import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
+from nbformat.notebooknode import from_dict
 
-from instructor.evidence import Bench, Finding, fixtures
+from instructor.evidence import Bench, Finding, fixtures, notebook_run
 from instructor.evidence.desk import Rows
+from instructor.evidence.notebook_run import Trace
 from instructor.judging import judge_one, plain
 from instructor.sandbox import prompt_client
 from instructor.sandbox.allowance import LOOK_SECONDS, Allowance, TookTooLong
 from instructor.sandbox.process import MIB
 from instructor.workers import WORKER_MEMORY, open_pool
 from lab.workshop import Workshop
-from tests.kit.instructor.benches import findings, put_on_bench, write
-
-NOTEBOOK = "notebooks/plan_gate/1_inventory_and_contract.ipynb"
+from tests.kit.instructor.benches import bench_with, findings
+from tests.kit.instructor.test_notebooks import NOTEBOOK, code, text_of
 
 
 def busy() -> None:
@@ -78,18 +78,10 @@ def test_an_allowance_holds_in_another_thread_too() -> None:
     assert said == ["it keeps a right gate busy for longer than 0.1 seconds"]
 
 
-def bench_for(files: dict[str, str], reference: Path, tmp_path: Path, workshop: Workshop) -> Bench:
-    root = tmp_path / "handed-in"
-    shutil.copytree(reference, root)
-    for file, text in files.items():
-        write(file, text)(root)
-    return put_on_bench(root, tmp_path, workshop)
-
-
 def test_a_fixture_that_keeps_a_gate_busy_is_a_fail_with_its_reason(
-    reference: Path, tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench = bench_for({}, reference, tmp_path, workshop)
+    bench = bench_with(workshop, tmp_path, {})
     bench.allowance = Allowance(0.2)
     monkeypatch.setattr(fixtures, "decide", lambda *_: busy())
     evidence = next(item for item in workshop.evidence if item.id == "tests.assumed")
@@ -110,43 +102,48 @@ def memory_of_a_worker() -> tuple[int, bool]:
     return resource.getrlimit(resource.RLIMIT_AS)[0], False
 
 
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="only Linux holds to such a limit")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds to such a limit")
 def test_a_worker_cannot_take_all_memory() -> None:
     with open_pool(1) as pool:
         assert pool.submit(memory_of_a_worker).result() == (WORKER_MEMORY, True)
 
 
-def test_a_notebook_has_a_time_for_the_whole(
-    reference: Path, tmp_path: Path, workshop: Workshop
-) -> None:
-    notebook = notebook_of("import time; time.sleep(0.8)", cells=60)
-    bench = bench_for({NOTEBOOK: notebook}, reference, tmp_path, workshop)
+def test_the_cells_of_a_notebook_share_a_time(tmp_path: Path, workshop: Workshop) -> None:
+    bench = bench_with(workshop, tmp_path, {})
     bench.cell_seconds = 1.0
+    now = iter([10.0, 10.0, 29.0, 29.5, 40.0])
+    trace = Trace(lambda: next(now))
+    trace.begin(from_dict({"cell_type": "code", "source": "1"}), 0)
+
+    left = [(trace.seconds_left(bench), trace.is_late) for _ in range(4)]
+
+    assert left == [(1.0, False), (1.0, False), (0.5, True), (0.01, True)]
+
+
+def test_a_notebook_has_a_time_for_the_whole(
+    tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notebook_run, "NOTEBOOK_CELLS", 0.5)
+    waits = text_of(code("1"), code("import threading\nthreading.Event().wait()"))
+    bench = bench_with(workshop, tmp_path, {NOTEBOOK: waits})
 
     found = judge_notebook(bench)
 
     assert found.outcome == "fail"
-    assert "was not done when all had taken 20 seconds" in found.found
+    assert "was not done when all had taken 2 seconds (1 of 2 cells ran)" in found.found
 
 
 def test_a_kernels_message_that_is_too_long_is_not_read(
-    reference: Path, tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would be told that it sends too much, had it been read."""
     monkeypatch.setattr(prompt_client, "LONGEST_MESSAGE", 2 * MIB)
-    notebook = notebook_of(f"print('x' * {3 * MIB})", cells=1)
-    bench = bench_for({NOTEBOOK: notebook}, reference, tmp_path, workshop)
+    text = text_of(code(f"print('x' * {3 * MIB})"))
 
-    found = judge_notebook(bench)
+    found = judge_notebook(bench_with(workshop, tmp_path, {NOTEBOOK: text}))
 
     assert found.outcome == "fail"
     assert "was not done after 4 seconds" in found.found
-
-
-def notebook_of(source: str, cells: int) -> str:
-    cell = {"cell_type": "code", "source": source, "outputs": [], "metadata": {}}
-    every = [{**cell, "id": f"c{number}", "execution_count": None} for number in range(cells)]
-    return json.dumps({"cells": every, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 def judge_notebook(bench: Bench) -> Finding:
@@ -165,12 +162,11 @@ def judge_notebook(bench: Bench) -> Finding:
 )
 def test_whatever_the_sandbox_answers_is_judged(
     answer: dict[str, object],
-    reference: Path,
     tmp_path: Path,
     workshop: Workshop,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    bench = bench_for({}, reference, tmp_path, workshop)
+    bench = bench_with(workshop, tmp_path, {})
     every = [f"{c.id}{mark}" for c in bench.answers.cases for mark in ("", " again", " and again")]
     monkeypatch.setattr(Bench, "run_rows", lambda *_, **__: Rows(dict.fromkeys(every, answer)))
 

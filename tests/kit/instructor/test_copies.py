@@ -121,14 +121,14 @@ def test_copies_lie_on_the_disk_where_nothing_can_lie_in_memory(
 
 
 HOLDS = """
-import sys, time
+import sys
 from pathlib import Path
 from instructor.sandbox import copies
 copies.MEMORY, copies.ROOM_A_WORKER = Path(sys.argv[1]), 1
 with copies.folder_for_copies(Path("disk"), 1) as folder:
     (folder / "file").touch()
     print(folder, flush=True)
-    time.sleep(600)
+    sys.stdin.read()
 """
 
 
@@ -136,7 +136,10 @@ def test_what_a_killed_grader_left_in_memory_goes_with_the_next_one(
     memory: Path, disk: Path
 ) -> None:
     grader = subprocess.Popen(
-        [sys.executable, "-c", HOLDS, str(memory)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLDS, str(memory)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert grader.stdout is not None
     left = Path(grader.stdout.readline().strip())

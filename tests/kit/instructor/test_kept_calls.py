@@ -30,6 +30,8 @@ GATE = Gate(
     "lab.toy", "ToyError", "load", "decide", ("load",), classes={"Log": GateClass(("add",), ())}
 )
 
+REMOTE = {"error": GATE.error, "module": GATE.module, "load": GATE.load}
+
 
 class Log:
     """A class of a gate: each text that is added goes to the end of its file."""
@@ -61,8 +63,7 @@ class NeverAsked:
 
 def run_in(folder: Path, gate: GateServer) -> tuple[str, str]:
     """Do in a folder what a test would: make two logs, add to one; give what both files hold."""
-    remote = {"error": "ToyError", "module": GATE.module, "load": GATE.load}
-    crossing = Crossing(remote, "1", gate.answer)
+    crossing = Crossing(REMOTE, "1", gate.answer)
     folder.mkdir()
     first, second = folder / "first.log", folder / "second.log"
     second.write_text("old ", encoding="utf-8")
@@ -104,13 +105,12 @@ def test_another_gate_gets_the_same_files_when_it_is_asked_again(
 
 def test_a_call_sends_only_the_files_that_it_or_its_object_can_reach(tmp_path: Path) -> None:
     sent: list[Message] = []
-    remote = {"error": "ToyError", "module": GATE.module, "load": GATE.load}
 
     def ask(message: dict[str, Any]) -> dict[str, Any]:
         sent.append(message)
         return {"value": None, "files": {}}
 
-    crossing = Crossing(remote, "1", ask)
+    crossing = Crossing(REMOTE, "1", ask)
     files = [tmp_path / "a", tmp_path / "b"]
     for number, file in enumerate(files, start=1):
         file.write_text("one", encoding="utf-8")
@@ -170,11 +170,7 @@ def test_a_path_that_did_not_cross_opens_nothing(side: Side, tmp_path: Path) -> 
 
 
 def test_a_text_crosses_as_the_path_that_it_is(side: Side, tmp_path: Path) -> None:
-    crossing = Crossing(
-        {"error": "ToyError", "module": GATE.module, "load": GATE.load},
-        "1",
-        GateServer(side).answer,
-    )
+    crossing = Crossing(REMOTE, "1", GateServer(side).answer)
     file = tmp_path / "plan.json"
     file.write_text("{}", encoding="utf-8")
 
@@ -240,6 +236,13 @@ def test_a_file_that_is_in_reach_many_times_is_read_once(
 )
 def test_whatever_a_stranger_sends_gets_a_reply(message: Message, side: Side) -> None:
     assert side.call(message)["crash"]
+
+
+def test_a_reply_does_not_grow_with_what_a_stranger_sent(side: Side) -> None:
+    name = "n" * 100_000
+    reply = side.call(asked("Log", {"$path": name}, files={name: ""}, reach=[name]))
+
+    assert len(str(reply)) < 1_000
 
 
 def test_calls_on_files_of_other_names_are_other_calls() -> None:
